@@ -1,0 +1,44 @@
+"""C4.5, complete and exact.
+
+Importing this package is cheap: it loads neither NumPy nor a driver, and what is named below is fetched when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from c45gpu.data.schema import Schema
+    from c45gpu.data.table import Table
+    from c45gpu.estimator import C45Classifier
+    from c45gpu.induction.options import Options
+    from c45gpu.induction.train import train
+    from c45gpu.model.store import load, save
+
+__version__ = "0.1.0"
+
+__all__ = ["C45Classifier", "Options", "Schema", "Table", "__version__", "load", "save", "train"]
+
+_HOME = {
+    "C45Classifier": "c45gpu.estimator",
+    "Options": "c45gpu.induction.options",
+    "Schema": "c45gpu.data.schema",
+    "Table": "c45gpu.data.table",
+    "load": "c45gpu.model.store",
+    "save": "c45gpu.model.store",
+    "train": "c45gpu.induction.train",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,107 @@
+"""The command ``c45gpu``: a thin shell around the package, no algorithm.
+
+Results go to standard output, everything else to standard error. Exit codes: 0 fine, 1 the data or the model is wrong,
+2 the command is wrong, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Final
+
+from cyclopts import App, CycloptsError, UnknownOptionError
+
+from c45gpu import __version__
+from c45gpu.cli.evaluate import evaluate
+from c45gpu.cli.info import info
+from c45gpu.cli.predict import predict
+from c45gpu.cli.screen import complain, show_warning
+from c45gpu.cli.show import show
+from c45gpu.cli.train import train
+from c45gpu.errors import C45Error, EngineError, MemoryPlanError, OptionError
+
+FINE: Final = 0
+WRONG_DATA: Final = 1
+WRONG_COMMAND: Final = 2
+INTERRUPTED: Final = 130
+
+_NOT_SUPPORTED: Final = {
+    "-s": "tests on groups of values",
+    "-p": "soft thresholds",
+    "-t": "windowing",
+    "-w": "windowing",
+    "-i": "windowing",
+    "-b": "windowing, and so its opposite,",
+    "-v": "the original's verbosity",
+}
+
+app = App(
+    name="c45gpu",
+    help="C4.5, complete and exact: decision trees from .names/.data, CSV or Parquet.",
+    version=__version__,
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+)
+for command in (train, predict, show, evaluate, info):
+    app.command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process if absent.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        try:
+            return _run(arguments)
+        except KeyboardInterrupt:
+            complain("interrupted: nothing was written")
+            return INTERRUPTED
+        except BrokenPipeError:  # whoever read our results has seen enough of them
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FINE
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        app(arguments, exit_on_error=False, print_error=False, result_action="return_none")
+        sys.stdout.flush()
+    except CycloptsError as fault:
+        complain(f"{_explained(fault)} Try: c45gpu --help")
+        return WRONG_COMMAND
+    except MemoryPlanError as fault:
+        complain(str(fault))
+        return WRONG_DATA
+    except (OptionError, EngineError) as fault:
+        complain(str(fault))
+        return WRONG_COMMAND
+    except C45Error as fault:
+        complain(str(fault))
+        return WRONG_DATA
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        where = "standard output" if fault.filename is None else fault.filename
+        complain(f"{where}: {fault.strerror or fault}")
+        return WRONG_DATA
+    return FINE
+
+
+def _explained(fault: CycloptsError) -> str:
+    if isinstance(fault, UnknownOptionError):
+        letter = (fault.token.keyword or "")[:2]
+        if letter in _NOT_SUPPORTED:
+            return f"{letter}: {_NOT_SUPPORTED[letter]} is not supported yet: leave {letter} out."
+    return " ".join(str(fault).split())

@@ -1,0 +1,121 @@
+"""Where the commands find cases: C4.5's files, or a file whose columns have names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from c45gpu.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from c45gpu.data.schema import Schema
+    from c45gpu.data.table import Table
+    from c45gpu.model.store import Model
+
+STEM_SUFFIXES = (".names", ".data", ".test")  # what completion in a shell adds to a stem
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Columns:
+    """How to read a file whose columns have names (CSV, Parquet); C4.5's files say it themselves.
+
+    Parameters
+    ----------
+    target : str
+        The column that holds the class.
+    categorical : tuple of str
+        Columns to be taken as discrete, comma-separated.
+    continuous : tuple of str
+        Columns to be taken as continuous, comma-separated.
+    ignore : tuple of str
+        Columns to be left out, comma-separated.
+    weight : str
+        The column that holds the weight of a case.
+    """
+
+    target: str | None = None
+    categorical: Annotated[tuple[str, ...], Parameter(negative=())] = ()
+    continuous: Annotated[tuple[str, ...], Parameter(negative=())] = ()
+    ignore: Annotated[tuple[str, ...], Parameter(negative=())] = ()
+    weight: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that say something, for :func:`c45gpu.data.frames.read_file`."""
+        kinds = {name: _split(getattr(self, name)) for name in ("categorical", "continuous", "ignore")}
+        named = {name: getattr(self, name) for name in ("target", "weight")}
+        return {name: value for name, value in {**named, **kinds}.items() if value}
+
+
+def _split(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for part in names for name in part.split(","))
+
+
+def training_table(source: str, columns: Columns) -> Table:
+    """The cases to learn from.
+
+    Parameters
+    ----------
+    source : str
+        The stem of .names and .data files, or a CSV or Parquet file.
+    columns : Columns
+
+    Raises
+    ------
+    DataError
+        When they cannot be read, or tell nothing.
+    OptionError
+        When the options do not suit the source.
+    """
+    stem = stem_of(source)
+    if stem is not None:
+        if given := columns.given():
+            raise OptionError(f"--{next(iter(given))} is for CSV and Parquet: {stem}.names says what the columns are")
+        from c45gpu.data.c45files import read_stem
+
+        table, path = read_stem(stem), f"{stem}.data"
+    else:
+        table, path = _from_frame(source, columns), source
+    if not _tells_something(table):
+        raise DataError("every value of every attribute is unknown: there is nothing to learn from", path)
+    return table
+
+
+def _from_frame(source: str, columns: Columns) -> Table:
+    if not Path(source).exists():
+        raise DataError(f"there is no such file, and no {source}.names: give a stem or a CSV or Parquet file", source)
+    if columns.target is None:
+        raise OptionError(f"--target is missing: name the column of {source} that holds the class")
+    from c45gpu.data.frames import read_file
+
+    return read_file(source, **columns.given())
+
+
+def stem_of(source: str) -> str | None:
+    """The stem of C4.5's files that a source names, None if it names no such files."""
+    stem = source.removesuffix(Path(source).suffix) if source.endswith(STEM_SUFFIXES) else source
+    return stem if Path(f"{stem}.names").exists() else None
+
+
+def table_for(model: Model, path: str) -> Table:
+    """Cases for a model: a .data or .test file in C4.5's layout, or a CSV or Parquet file."""
+    return _read_with(model.schema, path)
+
+
+def _read_with(schema: Schema, path: str) -> Table:
+    if Path(path).suffix in STEM_SUFFIXES:
+        from c45gpu.data.c45files import read_cases
+
+        return read_cases(path, schema)
+    from c45gpu.data.frames import read_file
+
+    return read_file(path, schema=schema)
+
+
+def _tells_something(table: Table) -> bool:
+    from c45gpu.data.table import any_known
+
+    return table.n_cases == 0 or any(any_known(table.column(a)) for a in table.schema.used)

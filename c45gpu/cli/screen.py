@@ -1,0 +1,72 @@
+"""What a person sees while a command works: notes, warnings and progress, all on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from c45gpu.data.schema import Schema
+    from c45gpu.induction.grow import Progress
+
+ATTRIBUTES_SHOWN = 40  # a screenful; a table as wide as a genome should not scroll it away
+
+
+def note(text: str) -> None:
+    """Tell something that is no result."""
+    print(text, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Tell something that is right but looks wrong."""
+    print(f"warning: {text}", file=sys.stderr)
+
+
+def complain(text: str) -> None:
+    """Tell why there is no result."""
+    print(f"error: {text}", file=sys.stderr)
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Take the place of :func:`warnings.showwarning`: a user of the command does not care for our line numbers."""
+    warn(str(message))
+
+
+def describe(schema: Schema, n_cases: int) -> None:
+    """Tell which kinds the attributes were taken for."""
+    note(f"{n_cases} cases, {len(schema.classes)} classes, {len(schema.attributes)} attributes:")
+    for attribute in schema.attributes[:ATTRIBUTES_SHOWN]:
+        values = f", {len(attribute.values)} values" if attribute.kind == "discrete" else ""
+        note(f"    {attribute.name}: {attribute.kind}{values}")
+    if len(schema.attributes) > ATTRIBUTES_SHOWN:
+        note(f"    and {len(schema.attributes) - ATTRIBUTES_SHOWN} more")
+
+
+@contextmanager
+def progress_of(n_cases: int) -> Iterator[Callable[[Progress], None] | None]:
+    """A bar that fills as cases reach leaves, or None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("growing", total=n_cases)
+        yield lambda at: bar.update(
+            task,
+            completed=n_cases - at.open_weight,
+            description=f"level {at.depth}: {at.nodes} nodes, {at.open_nodes} open",
+        )

@@ -1,0 +1,114 @@
+"""The table: a schema and its columns.
+
+Glossary: a *case* is a row; a *code* is the number of a discrete value in its attribute's `values`; the *rank* of a
+continuous value is its number among the sorted distinct values of its whole column; unknown is -1 for both, and NaN
+among the values themselves.
+
+    column of values    3.5   NaN   1.0   3.5        (float32 or float64, as it came)
+    distinct            1.0   3.5
+    ranks                 1    -1     0     1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.data.schema import Schema
+from c45gpu.errors import DataError
+
+Floats = npt.NDArray[np.floating[Any]]
+Int32s = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns, classes and weights of cases that share a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns mean.
+    columns : list of ndarray or None
+        One array of shape (n_cases,) for each attribute of the schema: int32 codes with -1 for unknown (discrete),
+        float32 or float64 values with NaN for unknown (continuous), None (ignored).
+    classes : ndarray of int32, shape (n_cases,)
+        Class numbers; -1 where a case has none (cases that are only to be predicted).
+    weights : ndarray of float64, shape (n_cases,), optional
+        Finite and not negative; None means that every case weighs 1.
+    """
+
+    schema: Schema
+    columns: list[npt.NDArray[Any] | None]
+    classes: Int32s
+    weights: npt.NDArray[np.float64] | None = None
+    _ranks: dict[int, tuple[Int32s, Floats]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.columns) != len(self.schema.attributes):
+            raise DataError(f"{len(self.columns)} columns for {len(self.schema.attributes)} attributes: give one column each")
+        for attribute, column in zip(self.schema.attributes, self.columns, strict=True):
+            if column is not None and len(column) != len(self.classes):
+                raise DataError(
+                    f"attribute {attribute.name!r} has {len(column)} values for {len(self.classes)} cases: give as many"
+                )
+
+    @property
+    def n_cases(self) -> int:
+        """The number of rows."""
+        return len(self.classes)
+
+    def column(self, attribute: int) -> npt.NDArray[Any]:
+        """The column of an attribute that is not ignored."""
+        column = self.columns[attribute]
+        if column is None:
+            raise DataError(f"attribute {self.schema.attributes[attribute].name!r} is ignored and has no values")
+        return column
+
+    def ranks(self, attribute: int) -> tuple[Int32s, Floats]:
+        """Ranks and sorted distinct values of a continuous column (kept after the first call).
+
+        Returns
+        -------
+        ranks : ndarray of int32, shape (n_cases,)
+            -1 where the value is unknown. -0.0 and 0.0 are one value.
+        distinct : ndarray, shape (n_distinct,)
+            In the column's own precision.
+        """
+        if attribute not in self._ranks:
+            values = self.column(attribute) + 0.0  # turns -0.0 into 0.0
+            ranks = np.full(self.n_cases, -1, np.int32)
+            known = ~np.isnan(values)
+            distinct, inverse = np.unique(values[known], return_inverse=True)
+            ranks[known] = inverse
+            self._ranks[attribute] = (ranks, distinct)
+        return self._ranks[attribute]
+
+    def has_unknown(self) -> bool:
+        """Whether any value of a used attribute is unknown."""
+        return any(_any_unknown(self.column(a)) for a in self.schema.used)
+
+    def take(self, cases: npt.NDArray[Any]) -> Table:
+        """The table of some of the cases, chosen by number or by a boolean mask."""
+        columns = [None if column is None else column[cases] for column in self.columns]
+        weights = None if self.weights is None else self.weights[cases]
+        return Table(self.schema, columns, self.classes[cases], weights)
+
+    def as_release8(self) -> Table:
+        """The table as the original program reads it: values rounded to float32, and -999 as unknown."""
+        columns = list(self.columns)
+        for a in self.schema.used:
+            if self.schema.attributes[a].kind == "continuous":
+                values = np.asarray(columns[a], np.float32).copy()
+                values[values == -999] = np.nan
+                columns[a] = values
+        return Table(self.schema, columns, self.classes, self.weights)
+
+
+def _any_unknown(column: npt.NDArray[Any]) -> bool:
+    if column.dtype.kind == "f":
+        return bool(np.isnan(column).any())
+    return bool((column < 0).any())

@@ -1,0 +1,143 @@
+"""The level loop: score, choose, split, add, until no node is open (specification section 4).
+
+The engine answers with one candidate for each open node and attribute; the judgement is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.choose import NO_TEST, choose
+from c45gpu.data.table import Floats
+from c45gpu.kernels.engine import Engine
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.model.growing import GrowingTree
+from c45gpu.model.tree import Tree
+
+BATCH_BYTES = 64 << 20  # candidates of one batch: enough to keep an engine busy, little beside the data
+CANDIDATE_BYTES = 33  # of one node and attribute
+
+
+class Progress(NamedTuple):
+    """Where growing stands after a level.
+
+    Attributes
+    ----------
+    depth : int
+        Levels grown.
+    nodes : int
+        Nodes so far.
+    open_nodes : int
+        Of them, how many may be tested yet.
+    open_weight : float
+        Weight of the cases at open nodes, in cases.
+    """
+
+    depth: int
+    nodes: int
+    open_nodes: int
+    open_weight: float
+
+
+class Grower:
+    """Grows one tree; iterate over it to let it grow level by level, then ask for the :attr:`tree`.
+
+    Parameters
+    ----------
+    engine : Engine
+    problem : Problem
+    """
+
+    def __init__(self, engine: Engine, problem: Problem) -> None:
+        self._engine, self._problem = engine, problem
+        self._frontier = engine.load(problem)
+        self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, self._frontier.class_weights)
+        self._open = np.flatnonzero(self._frontier.open)  # node numbers of the open nodes
+
+    def __iter__(self) -> Iterator[Progress]:
+        depth = 0
+        while len(self._open):
+            splits = self._chosen()
+            children = self._engine.split(splits)
+            self._add(splits, children)
+            depth += 1
+            yield self._progress(depth)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree as grown, collapsed."""
+        return self._growing.finished()
+
+    def _chosen(self) -> Splits:
+        """The best test of each open node that has one."""
+        node, attribute, cut = [], [], []
+        batch = max(1, BATCH_BYTES // (CANDIDATE_BYTES * max(1, len(self._problem.used))))
+        weight = self._frontier.class_weights[self._frontier.open].sum(1)
+        for first in range(0, len(self._open), batch):
+            stop = min(first + batch, len(self._open))
+            candidates = self._engine.score(first, stop)
+            chosen = choices(candidates, weight[first:stop], self._problem)
+            tested = np.flatnonzero(chosen != NO_TEST)
+            node.append(first + tested)
+            attribute.append(chosen[tested])
+            cut.append(candidates.cut[tested, chosen[tested]])
+        return Splits(np.concatenate(node), np.concatenate(attribute), np.concatenate(cut))
+
+    def _add(self, splits: Splits, children: Children) -> None:
+        used = np.array(self._problem.used, np.int64)
+        threshold = np.full(len(splits), np.nan)
+        continuous = children.below >= 0
+        for a in np.unique(splits.attribute[continuous]):
+            here = continuous & (splits.attribute == a)
+            distinct = self._engine.distinct(int(a))
+            threshold[here] = thresholds(distinct, children.below[here], children.above[here], self._release8)
+        first = self._growing.split(self._open[splits.node], used[splits.attribute], threshold)
+        held = first[children.split] + children.branch
+        self._growing.fill(held, children.frontier.class_weights)
+        self._frontier, self._open = children.frontier, held[children.frontier.open]
+
+    @property
+    def _release8(self) -> bool:
+        return self._problem.settings.gap > 0
+
+    def _progress(self, depth: int) -> Progress:
+        weight = int(self._frontier.class_weights[self._frontier.open].sum())
+        return Progress(depth, self._growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
+
+
+def choices(candidates: Candidates, weight: Int64s, problem: Problem) -> Int64s:
+    """What :func:`c45gpu.choose.choose` says for each node of a batch; `weight` is the nodes' weight in units."""
+    facts = type(problem.facts)(*(x.tolist() for x in problem.facts))
+    net = [0.0] * len(facts.averaged)
+    columns = [x.tolist() for x in (candidates.gain, candidates.split, candidates.tries, candidates.possible)]
+    rows = zip(weight.tolist(), zip(*columns, strict=True), strict=True)
+    return np.array([choose(w, row, facts, problem.settings, net) for w, row in rows], np.int64)
+
+
+def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -> npt.NDArray[np.float64]:
+    """The threshold of each cut: the greatest value of the whole column that does not exceed the midpoint.
+
+    Parameters
+    ----------
+    distinct : ndarray
+        Sorted distinct values of the column.
+    below, above : ndarray of int64
+        Ranks of the values on both sides of each cut. The threshold never reaches the upper one.
+    release8 : bool
+        Take the midpoint in float32.
+
+    Returns
+    -------
+    ndarray of float64
+    """
+    low, high = distinct[below].astype(np.float64), distinct[above].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = np.where(np.isfinite(low + high), (low + high) / 2, low / 2 + high / 2)
+    if release8:
+        middle = middle.astype(np.float32).astype(np.float64)
+    rank = np.searchsorted(distinct, middle.astype(distinct.dtype) if release8 else middle, side="right") - 1
+    return distinct[np.clip(rank, below, above - 1)].astype(np.float64)

@@ -1,0 +1,81 @@
+"""From a table and options to what an engine is given: weights in units, and the numbers that scoring needs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from c45gpu.choose import Facts, Settings
+from c45gpu.data.table import Table
+from c45gpu.errors import DataError
+from c45gpu.formulas import (
+    MANY_VALUES,
+    MINIMUM_SIDE,
+    RELEASE_8_GAP,
+    TOTAL_BITS,
+    scale_bits_for,
+    unit_bits_for,
+    zero_bound,
+)
+from c45gpu.induction.options import Options
+from c45gpu.kernels.level import Int64s, Problem
+
+
+def pose(table: Table, options: Options) -> Problem:
+    """The problem of growing a tree on a table.
+
+    Raises
+    ------
+    DataError
+        Without a case of positive weight, without a class, or with a weight that is negative, not finite or too large.
+    """
+    table = _positive(table.as_release8() if options.compat == "r8" else table)
+    if table.n_cases == 0:
+        raise DataError("there are no cases to learn from: give at least one with a weight above 0")
+    if bool((table.classes < 0).any()):
+        raise DataError(f"case {int((table.classes < 0).argmax()) + 1} has no class: leave such cases out")
+    unit_bits, units = _units(table)
+    scale_bits = scale_bits_for(int(units.sum()))
+    n_classes = table.schema.n_classes
+    settings = Settings(
+        ratio=options.criterion == "gain_ratio",
+        n_classes=n_classes,
+        min_units=options.min_cases << unit_bits,
+        cap_units=MINIMUM_SIDE << unit_bits,
+        case_units=1 << unit_bits,
+        scale_bits=scale_bits,
+        scale=2.0**scale_bits,
+        gap=RELEASE_8_GAP if options.compat == "r8" else 0.0,
+    )
+    return Problem(table, units, settings, _facts(table, int(units.sum()) >> unit_bits))
+
+
+def _positive(table: Table) -> Table:
+    weights = table.weights
+    if weights is None:
+        return table
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        case = int(wrong.argmax())
+        raise DataError(f"case {case + 1} has the weight {weights[case]}: weights are finite and not negative")
+    return table if bool((weights > 0).all()) else table.take(weights > 0)
+
+
+def _units(table: Table) -> tuple[int, Int64s]:
+    """Bits of a unit and the cases' weights in units."""
+    weights = np.ones(table.n_cases) if table.weights is None else table.weights
+    total = float(weights.sum())
+    if total >= 2.0 ** (TOTAL_BITS - 1):
+        raise DataError(f"the weights add up to {total:.3g}: scale them so that they stay below 2^{TOTAL_BITS - 1}")
+    whole = bool((weights == np.floor(weights)).all())
+    unit_bits = unit_bits_for(total, whole and not table.has_unknown())
+    return unit_bits, np.rint(np.ldexp(weights, unit_bits)).astype(np.int64)
+
+
+def _facts(table: Table, total: int) -> Facts:
+    used = [table.schema.attributes[a] for a in table.schema.used]
+    n_values = np.array([len(a.values) for a in used], np.int64)
+    discrete = np.array([a.kind == "discrete" for a in used], np.bool_)
+    many = n_values >= MANY_VALUES * total
+    branches = np.where(discrete, n_values, 2)
+    bounds = [zero_bound(table.schema.n_classes, int(b)) for b in branches]
+    return Facts(np.array(bounds, np.int64), ~many | many.all())

@@ -1,0 +1,216 @@
+"""Pruning: a grown tree -> a simpler one.
+
+Error-based pruning (specification section 8) judges every node after its branches: as a leaf, as its largest branch
+with all cases of the node, or as it is; the simpler wins unless it is worse by more than a tenth of an error. All
+nodes of a depth are judged at once, the engine telling how the branch would do. A raised branch has new cases, so
+its subtree is judged again, before anything above: that is a frame on a stack.
+
+    frame = the nodes of some subtrees by depth           stack of frames, innermost last
+    judge the deepest level; some branches are raised --> push a frame with their subtrees
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.formulas import SIMPLER_BY, extra_errors, pessimistic_limit
+from c45gpu.induction.options import Options
+from c45gpu.kernels.engine import Changes, Engine
+from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.model.tree import LEAF, Tree, ranges
+
+Floats = npt.NDArray[np.float64]
+
+
+def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options) -> Tree:
+    """The pruned tree by the method that the options name; the tree itself for "none"."""
+    if options.prune == "ebp":
+        return ErrorBasedPruning(tree, engine, problem, options.confidence).run()
+    if options.prune == "pep":
+        return pessimistically_pruned(tree)
+    return tree
+
+
+class ErrorBasedPruning:
+    """Quinlan's error-based pruning with subtree raising.
+
+    Parameters
+    ----------
+    tree : Tree
+        As grown.
+    engine : Engine
+        Has the problem loaded.
+    problem : Problem
+    confidence : float
+    """
+
+    def __init__(self, tree: Tree, engine: Engine, problem: Problem, confidence: float) -> None:
+        self._engine, self._confidence = engine, confidence
+        self._case_units = problem.settings.case_units
+        # The working tree shares these arrays: `kind` and `branch` change as branches are cut and raised.
+        self._tree = replace(tree, kind=tree.kind.copy(), branch=tree.branch.copy(), label=tree.label.copy())
+        self._depth = np.repeat(np.arange(len(tree.levels)), [len(level) for level in tree.levels])
+        self._depth[np.concatenate(tree.levels)] = self._depth.copy()
+        self._end = tree.end
+        self._entry = np.full(tree.n_nodes, -1, np.int64)  # where tree.branch holds the node
+        self._entry[tree.branch] = np.arange(len(tree.branch))
+        self._alive = np.ones(tree.n_nodes, np.bool_)
+        held = tree.weight > 0
+        self._units = np.where(held[:, None], np.rint(tree.class_weights * self._case_units), 0).astype(np.int64)
+        self._estimate = np.zeros(tree.n_nodes)
+        self._known = np.zeros(0, np.int64)
+
+    def run(self) -> Tree:
+        """Prune, and return the pruned tree."""
+        self._known = self._engine.place(self._tree)
+        stack = [self._frame(np.zeros(1, np.int64))]
+        while stack:
+            if not stack[-1]:
+                stack.pop()
+                continue
+            raised = self._judge(stack[-1].pop())
+            if len(raised):
+                stack.append(self._frame(raised))
+        return self._remaining()
+
+    def _frame(self, roots: Int64s) -> list[Int64s]:
+        """The living nodes of some subtrees, by depth, the deepest last."""
+        nodes = ranges(roots, self._end[roots])
+        nodes = nodes[self._alive[nodes]]
+        nodes = nodes[np.argsort(self._depth[nodes], kind="stable")]
+        return np.split(nodes, np.flatnonzero(np.diff(self._depth[nodes])) + 1)
+
+    def _judge(self, nodes: Int64s) -> Int64s:
+        """Decide about nodes of one depth, whose branches have been judged; returns the branches that were raised."""
+        inner = nodes[self._tree.kind[nodes] != LEAF]
+        as_tree = self._add_branches(inner)
+        self._relabel(nodes)
+        self._estimate[nodes] = self._leaf_estimates(self._units[nodes])
+        if not len(inner):
+            return inner
+        as_leaf = self._estimate[inner]
+        largest = self._largest_branches(inner)
+        changes = self._engine.send(self._tree, inner, largest)
+        as_branch = self._branch_estimates(largest, changes)
+        to_leaf = (as_leaf <= as_branch + SIMPLER_BY) & (as_leaf <= as_tree + SIMPLER_BY)
+        to_branch = ~to_leaf & (as_branch <= as_tree + SIMPLER_BY)
+        self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
+        self._cut(inner[to_leaf])
+        self._raise(inner[to_branch], largest[to_branch], changes, to_branch)
+        return largest[to_branch]
+
+    def _add_branches(self, inner: Int64s) -> Floats:
+        """Bring the units of inner nodes up to date, and add up the estimates of their branches, in order."""
+        first, stop = self._tree.branch_start[inner], self._tree.branch_start[inner + 1]
+        branches = self._tree.branch[ranges(first, stop)]
+        position = np.repeat(np.arange(len(inner)), stop - first)
+        units = np.zeros((len(inner), self._units.shape[1]), np.int64)
+        np.add.at(units, position, self._units[branches])
+        self._units[inner] = units
+        total = np.zeros(len(inner))
+        np.add.at(total, position, self._estimate[branches])
+        return total
+
+    def _relabel(self, nodes: Int64s) -> None:
+        """The most frequent class; of equals the old label if it is one of them, else the first."""
+        units, label = self._units[nodes], self._tree.label[nodes]
+        best = units.max(1)
+        stays = units[np.arange(len(nodes)), label] == best
+        self._tree.label[nodes] = np.where(stays, label, units.argmax(1))
+
+    def _leaf_estimates(self, units: Int64s) -> Floats:
+        """Estimated errors of leaves with these class weights; 0 for one without cases."""
+        weight = units.sum(1)
+        cases = np.where(weight > 0, weight, 1) / self._case_units
+        errors = (weight - units.max(1)) / self._case_units
+        return np.where(weight > 0, errors + extra_errors(cases, errors, self._confidence), 0.0)
+
+    def _largest_branches(self, inner: Int64s) -> Int64s:
+        """The branch that most of the known weight takes; of equals the last."""
+        first, stop = self._tree.branch_start[inner], self._tree.branch_start[inner + 1]
+        entry, position = ranges(first, stop), np.repeat(np.arange(len(inner)), stop - first)
+        most = np.zeros(len(inner), np.int64)
+        np.maximum.at(most, position, self._known[entry])
+        last = np.zeros(len(inner), np.int64)
+        greatest = self._known[entry] == most[position]
+        np.maximum.at(last, position[greatest], entry[greatest])
+        return self._tree.branch[last]
+
+    def _branch_estimates(self, branches: Int64s, changes: Changes) -> Floats:
+        """What the branches would be estimated at, if their leaves' class weights changed so."""
+        estimate = self._estimate[branches]
+        old = self._units[changes.leaf]
+        more = self._leaf_estimates(old + changes.units) - self._leaf_estimates(old)
+        np.add.at(estimate, changes.pair, more)
+        return estimate
+
+    def _cut(self, nodes: Int64s) -> None:
+        self._tree.kind[nodes] = LEAF
+        self._alive[ranges(nodes + 1, self._end[nodes])] = False
+
+    def _raise(self, tops: Int64s, branches: Int64s, changes: Changes, which: npt.NDArray[np.bool_]) -> None:
+        """Put branches in the place of the nodes above them, with all of their cases."""
+        if not len(tops):
+            return
+        self._known = self._engine.raise_branches(self._tree, tops, branches)
+        here = which[changes.pair]
+        self._units[changes.leaf[here]] += changes.units[here]
+        self._alive[ranges(tops, branches)] = False
+        self._alive[ranges(self._end[branches], self._end[tops])] = False
+        self._entry[branches] = self._entry[tops]
+        below_root = branches[self._entry[branches] >= 0]
+        self._tree.branch[self._entry[below_root]] = below_root
+
+    def _remaining(self) -> Tree:
+        """The living nodes as a tree; their old order is a preorder of it."""
+        units = self._units[self._alive]
+        weight = units.sum(1) / self._case_units
+        tree = _subset(replace(self._tree, errors=self._estimate), self._alive)
+        class_weights = np.where(weight[:, None] > 0, units / self._case_units, tree.class_weights)
+        return replace(tree, weight=weight, class_weights=class_weights)
+
+
+def pessimistically_pruned(tree: Tree) -> Tree:
+    """Pessimistic error pruning (Quinlan 1987), from the top down on the counts of the tree as grown.
+
+    A node becomes a leaf if its errors as one, plus 1/2, are at most those of its subtree's leaves, plus 1/2 for each
+    leaf that holds cases, plus one standard error of that sum. The errors of the pruned tree are these corrected ones.
+    """
+    largest = np.where(tree.weight > 0, tree.class_weights.max(1), 0.0)
+    as_leaf = np.where(tree.weight > 0, tree.weight - largest + 0.5, 0.0)
+    cost = np.where(tree.kind == LEAF, as_leaf, 0.0)
+    for level in reversed(tree.levels[1:]):
+        np.add.at(cost, tree.parent[level], cost[level])
+    inner = tree.kind != LEAF
+    cut = inner & (as_leaf <= pessimistic_limit(cost, tree.weight))
+    below = np.zeros(tree.n_nodes + 1, np.int64)  # how many cut nodes' subtrees start less how many end
+    np.add.at(below, np.flatnonzero(cut) + 1, 1)
+    np.add.at(below, tree.end[cut], -1)
+    kind = np.where(cut, LEAF, tree.kind).astype(np.int8)
+    errors = np.where(cut, as_leaf, cost)
+    return _subset(replace(tree, kind=kind, errors=errors), np.cumsum(below[:-1]) == 0)
+
+
+def _subset(tree: Tree, alive: npt.NDArray[np.bool_]) -> Tree:
+    """Only the living nodes of a tree, in their order; leaves lose the tests that they had."""
+    number = np.cumsum(alive) - 1
+    inner = tree.kind[alive] != LEAF
+    n_branches = np.where(inner, np.diff(tree.branch_start)[alive], 0)
+    n_values = np.where(inner, np.diff(tree.value_start)[alive], 0)
+    branch_first, value_first = tree.branch_start[:-1][alive], tree.value_start[:-1][alive]
+    return Tree(
+        kind=tree.kind[alive],
+        attribute=np.where(inner, tree.attribute[alive], -1).astype(np.int32),
+        threshold=np.where(inner, tree.threshold[alive], np.nan),
+        branch_start=np.concatenate([[0], np.cumsum(n_branches)]),
+        branch=number[tree.branch[ranges(branch_first, branch_first + n_branches)]],
+        value_start=np.concatenate([[0], np.cumsum(n_values)]),
+        value_branch=tree.value_branch[ranges(value_first, value_first + n_values)],
+        label=tree.label[alive],
+        weight=tree.weight[alive],
+        errors=tree.errors[alive],
+        class_weights=tree.class_weights[alive],
+    )

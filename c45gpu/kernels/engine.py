@@ -1,0 +1,101 @@
+"""The protocol of an engine, and which engine "auto" picks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy.typing as npt
+import numpy as np
+
+from c45gpu.data.table import Floats, Table
+from c45gpu.errors import EngineError
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.model.tree import Tree
+
+
+class Changes(NamedTuple):
+    """How class weights at leaves would change; rows in the order of `pair`, then `leaf`, none without a change.
+
+    Attributes
+    ----------
+    pair : ndarray of int64, shape (r,)
+        Which of the pairs asked for.
+    leaf : ndarray of int64, shape (r,)
+        A leaf of that pair's branch.
+    units : ndarray of int64, shape (r, C)
+        Added to its class weights.
+    """
+
+    pair: Int64s
+    leaf: Int64s
+    units: Int64s
+
+
+class Engine(Protocol):
+    """Owns the cases of one problem at a time and answers for all open nodes at once.
+
+    Growing calls :meth:`load`, then :meth:`score` (in batches) and :meth:`split` for each level. Error-based pruning
+    calls :meth:`place`, then :meth:`send` and :meth:`raise_branches` for each depth. Prediction calls :meth:`route`.
+    All engines give the same answers, bit for bit.
+    """
+
+    name: str
+
+    def load(self, problem: Problem) -> Frontier:
+        """Take the cases of a problem; the frontier is its root."""
+
+    def distinct(self, attribute: int) -> Floats:
+        """Sorted distinct values of the whole column of a continuous attribute (a position among the used ones)."""
+
+    def score(self, first: int, stop: int) -> Candidates:
+        """The best test of every attribute for the open nodes first..stop-1."""
+
+    def split(self, splits: Splits) -> Children:
+        """Send the cases of open nodes down the branches; an unknown value down every one that holds known cases."""
+
+    def place(self, tree: Tree) -> Int64s:
+        """Send all training cases down a tree and remember at which leaves they arrive.
+
+        Returns, for each entry of ``tree.branch``, the units of the cases that take it with a known value.
+        """
+
+    def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
+        """What the leaves below each branch would gain if all cases of the node above, its top, were sent down it.
+
+        `tree` is the placed tree with the cuts and raises made since; no subtree of a top overlaps another's.
+        """
+
+    def raise_branches(self, tree: Tree, tops: Int64s, branches: Int64s) -> Int64s:
+        """Do what :meth:`send` asks about: all cases of each top are at the leaves of its branch from now on.
+
+        Returns what :meth:`place` returns, brought up to date below the branches.
+        """
+
+    def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
+        """Class frequencies of cases to be predicted; see :func:`c45gpu.model.predict.class_frequencies`."""
+
+    def close(self) -> None:
+        """Let go of the cases and of all memory."""
+
+
+def available() -> dict[str, str | None]:
+    """The engines by name, each with the reason why it cannot be used here, None if it can."""
+    return {"reference": None}
+
+
+def open_engine(name: str, table: Table) -> Engine:
+    """The engine of a name; "auto" picks one for the table.
+
+    Raises
+    ------
+    EngineError
+        For an unknown name, or an engine that cannot be used here.
+    """
+    engines = available()
+    if name == "auto":
+        name = "reference"
+    if name not in engines:
+        raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *engines])}")
+    from c45gpu.kernels.reference import ReferenceEngine
+
+    return ReferenceEngine()

@@ -1,0 +1,146 @@
+"""The records that cross the seam between the host, who owns the tree, and an engine, which owns the cases.
+
+Glossary: an *open node* is one that may be tested yet; the *frontier* is the nodes of a level in the order of their
+parents and branches; an *instance* is a case at a node with the units of weight it has there (a case whose value was unknown
+on the way has instances in several nodes); a *used* attribute is one that is not ignored, and attributes are numbered
+among the used ones here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.choose import Facts, Settings
+from c45gpu.data.table import Table
+
+Int64s = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What an engine is given to load.
+
+    Parameters
+    ----------
+    table : Table
+        Training cases, each of positive weight and with a class.
+    units : ndarray of int64, shape (n_cases,)
+        The cases' weights in units.
+    settings : Settings
+    facts : Facts
+    """
+
+    table: Table
+    units: Int64s
+    settings: Settings
+    facts: Facts
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """Schema numbers of the used attributes."""
+        return self.table.schema.used
+
+    @property
+    def whole(self) -> bool:
+        """Whether no case can ever be divided: units are cases, and no value is unknown."""
+        return self.settings.case_units == 1
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """Nodes that hold cases, fresh from the engine.
+
+    Parameters
+    ----------
+    class_weights : ndarray of int64, shape (m, C)
+        Units of each class at each node.
+    open : ndarray of bool, shape (m,)
+        The node is to be tested: :func:`c45gpu.choose.is_leaf` says no. The engine holds cases of these only, and
+        numbers them 0, 1, ... when it is asked to score and to split.
+    """
+
+    class_weights: Int64s
+    open: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The best test of each attribute for some open nodes; every array has shape (m, n_used).
+
+    Parameters
+    ----------
+    gain : ndarray of int64
+        Information that the test gains: H(K) - sum H(k_c) less the same of every branch, over the known cases, with
+        H = :func:`c45gpu.formulas.q_log_q`.
+    split : ndarray of int64
+        Split information: H(W) - H(U) - sum over branches H(branch); unknown is one more branch.
+    tries : ndarray of int64
+        Cuts tried; 0 for a discrete attribute.
+    possible : ndarray of bool
+        Two branches have the least weight. Where False the other numbers mean nothing.
+    cut : ndarray of int64
+        The engine's own name for the cut of a continuous attribute.
+    """
+
+    gain: Int64s
+    split: Int64s
+    tries: Int64s
+    possible: Bools
+    cut: Int64s
+
+    @classmethod
+    def none(cls, m: int, n_used: int) -> Candidates:
+        """No possible test anywhere; to be filled in."""
+        gain, split, tries = (np.zeros((m, n_used), np.int64) for _ in range(3))
+        return cls(gain, split, tries, np.zeros((m, n_used), np.bool_), np.full((m, n_used), -1, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The tests that the host chose, for open nodes in ascending order; the other open nodes are closed.
+
+    Parameters
+    ----------
+    node : ndarray of int64, shape (k,)
+        Numbers among the open nodes.
+    attribute : ndarray of int64, shape (k,)
+        Positions among the used attributes.
+    cut : ndarray of int64, shape (k,)
+        From :class:`Candidates`; of no meaning for a discrete attribute.
+    """
+
+    node: Int64s
+    attribute: Int64s
+    cut: Int64s
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, eq=False)
+class Children:
+    """What became of the splits.
+
+    Parameters
+    ----------
+    frontier : Frontier
+        The m branches that hold cases, in the order of splits and branches.
+    split : ndarray of int64, shape (m,)
+        The split that each comes from.
+    branch : ndarray of int64, shape (m,)
+        Its number among the branches.
+    below, above : ndarray of int64, shape (k,)
+        For each split on a continuous attribute the ranks of the values on both sides of the cut (the greatest known
+        value of the low branch, the least of the high one); -1 for a discrete one.
+    """
+
+    frontier: Frontier
+    split: Int64s
+    branch: Int64s
+    below: Int64s
+    above: Int64s

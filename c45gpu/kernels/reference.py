@@ -1,0 +1,123 @@
+"""The engine in plain NumPy: short, slow, right. All open nodes at once, one attribute after the other.
+
+    instances of the open nodes, in the order of the nodes
+
+    case    3 5 9 | 0 1 2 7 8 | ...
+    units   1 1 1 | 1 1 1 1 1 | ...
+            ^start[0]  ^start[1]
+
+How they are scored is in :mod:`c45gpu.kernels.reference_score`, how pruning sends them in
+:mod:`c45gpu.kernels.descend`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.choose import is_leaf
+from c45gpu.data.table import Floats, Table
+from c45gpu.kernels.descend import Placement, divide, sums
+from c45gpu.kernels.engine import Changes
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.reference_score import Information, group, score_continuous, score_discrete
+from c45gpu.model.predict import class_frequencies
+from c45gpu.model.tree import Tree, ranges
+
+
+class ReferenceEngine:
+    """See :class:`c45gpu.kernels.engine.Engine`."""
+
+    name = "reference"
+
+    def load(self, problem: Problem) -> Frontier:
+        """Take the cases of a problem; the frontier is its root."""
+        table = problem.table
+        self._problem = problem
+        self._classes = table.classes.astype(np.int64)
+        self._information = Information(problem)
+        continuous = [table.schema.attributes[a].kind == "continuous" for a in problem.used]
+        self._continuous = np.array(continuous, np.bool_)
+        coded = [table.ranks(a)[0] if c else table.column(a) for a, c in zip(problem.used, continuous, strict=True)]
+        self._codes = np.array(coded, np.int64).reshape(len(coded), table.n_cases)
+        self._n_values = np.array([len(table.schema.attributes[a].values) for a in problem.used], np.int64)
+        return self._open(np.arange(table.n_cases), problem.units, np.zeros(table.n_cases, np.int64), 1)
+
+    def distinct(self, attribute: int) -> Floats:
+        """Sorted distinct values of the whole column of a continuous attribute."""
+        return self._problem.table.ranks(self._problem.used[attribute])[1]
+
+    def score(self, first: int, stop: int) -> Candidates:
+        """The best test of every attribute for the open nodes first..stop-1."""
+        candidates = Candidates.none(stop - first, len(self._codes))
+        here = slice(self._start[first], self._start[stop])
+        case, units = self._case[here], self._units[here]
+        node = np.repeat(np.arange(stop - first), np.diff(self._start[first : stop + 1]))
+        weight = self._weight[first:stop]
+        for a, codes in enumerate(self._codes):
+            groups = group(node, codes[case], self._classes[case], units, self._problem.settings.n_classes)
+            if self._continuous[a]:
+                score_continuous(candidates, a, groups, weight, self._information, self.distinct(a))
+            else:
+                score_discrete(candidates, a, groups, weight, self._information)
+        return candidates
+
+    def split(self, splits: Splits) -> Children:
+        """Send the cases of open nodes down the branches."""
+        here = ranges(self._start[splits.node], self._start[splits.node + 1])
+        split = np.repeat(np.arange(len(splits)), np.diff(self._start)[splits.node])
+        code = self._codes[splits.attribute[split], self._case[here]]
+        continuous = self._continuous[splits.attribute]
+        branch = np.where(continuous[split] & (code >= 0), code > splits.cut[split], code)
+        n_branches = np.where(continuous, 2, self._n_values[splits.attribute])
+        start = np.concatenate([[0], np.cumsum(n_branches)])
+        slot, instance, units, _ = divide(start, split, branch, self._units[here])
+        held, node = np.unique(slot, return_inverse=True)
+        below, above = _neighbours(len(splits), split, code, branch, continuous)
+        frontier = self._open(self._case[here][instance], units, node, len(held))
+        parent = np.searchsorted(start, held, side="right") - 1
+        return Children(frontier, parent, held - start[parent], below, above)
+
+    def place(self, tree: Tree) -> Int64s:
+        """Send all training cases down a tree and remember at which leaves they arrive."""
+        self._placement = Placement(self._problem, tree)
+        return self._placement.known
+
+    def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it."""
+        return self._placement.send(tree, tops, branches)
+
+    def raise_branches(self, tree: Tree, tops: Int64s, branches: Int64s) -> Int64s:
+        """All cases of each top are at the leaves of its branch from now on."""
+        return self._placement.raise_branches(tree, tops, branches)
+
+    def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
+        """Class frequencies of cases to be predicted."""
+        return class_frequencies(tree, table)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.__dict__.clear()
+
+    def _open(self, case: Int64s, units: Int64s, node: Int64s, n_nodes: int) -> Frontier:
+        """Instances in the order of their nodes become the open nodes, but for those of leaves."""
+        settings = self._problem.settings
+        class_weights = sums(node, self._classes[case], units, n_nodes, settings.n_classes)
+        weight = class_weights.sum(1)
+        is_open = ~is_leaf(weight, class_weights.max(1), settings)
+        stays = is_open[node]
+        self._case, self._units, self._weight = case[stays], units[stays], weight[is_open]
+        instances = np.bincount(node, minlength=n_nodes)[is_open]
+        self._start = np.concatenate([[0], np.cumsum(instances)])
+        return Frontier(class_weights, is_open)
+
+
+def _neighbours(k: int, split: Int64s, code: Int64s, branch: Int64s, continuous: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
+    """For each split on a continuous attribute the greatest code of its low branch and the least of its high one."""
+    below, above = np.full(k, -1, np.int64), np.full(k, np.iinfo(np.int64).max)
+    asked = continuous[split]
+    low, high = asked & (branch == 0), asked & (branch == 1)
+    np.maximum.at(below, split[low], code[low])
+    np.minimum.at(above, split[high], code[high])
+    above[~continuous] = -1
+    return below, above

@@ -1,0 +1,132 @@
+"""How the reference engine scores one attribute at all open nodes.
+
+Known cases are grouped by node and value. The class weights of the groups feed a discrete test at once, and a
+continuous one through running sums over the groups of a node::
+
+    node    0 0 0 | 1 1       groups in the order of nodes and values
+    code    2 4 7 | 2 3
+    cut     ^ ^     ^         a cut lies after every group but the last of a node
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from c45gpu.data.table import Floats
+from c45gpu.formulas import least_side, q_log_q
+from c45gpu.kernels.descend import sums
+from c45gpu.kernels.level import Bools, Candidates, Int64s, Problem
+
+TABLE_UNITS = 1 << 24  # up to this total weight H is looked up: a table of 128 MB at most
+GREATEST = np.iinfo(np.int64).max
+
+
+class Groups(NamedTuple):
+    """The known cases of each node and value: their node, their code, their class weights."""
+
+    node: Int64s
+    code: Int64s
+    class_weights: Int64s
+
+
+class Information:
+    """H, the settings, and what every scoring starts from."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.settings = problem.settings
+        total = int(problem.units.sum())
+        self._table = q_log_q(np.arange(total + 1), self.settings.scale_bits) if total < TABLE_UNITS else None
+
+    def h(self, q: Int64s) -> Int64s:
+        """H(q) = q * log2(q), elementwise; see :func:`c45gpu.formulas.q_log_q`."""
+        values: Int64s = q_log_q(q, self.settings.scale_bits) if self._table is None else self._table[q]
+        return values
+
+    def of_classes(self, class_weights: Int64s) -> Int64s:
+        """H(sum of a row) - sum of H over the row: the information of a set of cases, times its weight."""
+        inner: Int64s = self.h(class_weights.sum(1)) - self.h(class_weights).sum(1)
+        return inner
+
+
+def group(node: Int64s, code: Int64s, classes: Int64s, units: Int64s, n_classes: int) -> Groups:
+    """Group instances by node and known code."""
+    known = code >= 0
+    node, code = node[known], code[known]
+    width = int(code.max()) + 1 if len(code) else 1
+    keys, inverse = np.unique(node * width + code, return_inverse=True)
+    return Groups(keys // width, keys % width, sums(inverse, classes[known], units[known], len(keys), n_classes))
+
+
+def score_discrete(candidates: Candidates, a: int, groups: Groups, weight: Int64s, information: Information) -> None:
+    """Fill in the candidates of a discrete attribute; `weight` is that of each node."""
+    m = len(weight)
+    values = groups.class_weights.sum(1)
+    base, known, unknown_h = _whole_node(groups, weight, information)
+    candidates.gain[:, a] = base - _add(groups.node, information.of_classes(groups.class_weights), m)
+    candidates.split[:, a] = information.h(weight) - unknown_h - _add(groups.node, information.h(values), m)
+    ample = _add(groups.node, (values >= information.settings.min_units).astype(np.int64), m)
+    candidates.possible[:, a] = ample >= 2
+
+
+def score_continuous(
+    candidates: Candidates, a: int, groups: Groups, weight: Int64s, information: Information, distinct: Floats
+) -> None:
+    """Fill in the candidates of a continuous attribute with the given sorted distinct values."""
+    m, settings = len(weight), information.settings
+    base, known, unknown_h = _whole_node(groups, weight, information)
+    tried, low, high = _cuts(groups, known, information, distinct)
+    candidates.tries[:, a] = np.bincount(groups.node[tried], minlength=m)
+    low_weight, high_weight = low.sum(1), high.sum(1)
+    valid = (low_weight >= settings.min_units) & (high_weight >= settings.min_units)
+    cuts, low, high = tried[valid], low[valid], high[valid]
+    inner = information.of_classes(low) + information.of_classes(high)
+    least = np.full(m, GREATEST)
+    np.minimum.at(least, groups.node[cuts], inner)
+    best = inner == least[groups.node[cuts]]
+    nodes, first = np.unique(groups.node[cuts[best]], return_index=True)  # of equal cuts the lowest
+    chosen = np.flatnonzero(best)[first]
+    candidates.possible[nodes, a] = True
+    candidates.cut[nodes, a] = groups.code[cuts[chosen]]
+    candidates.gain[nodes, a] = base[nodes] - inner[chosen]
+    sides = information.h(low[chosen].sum(1)) + information.h(high[chosen].sum(1))
+    candidates.split[nodes, a] = information.h(weight[nodes]) - unknown_h[nodes] - sides
+
+
+def _cuts(groups: Groups, known: Int64s, information: Information, distinct: Floats) -> tuple[Int64s, Int64s, Int64s]:
+    """The cuts that are tried, as groups that they lie after, and the class weights on both sides."""
+    settings = information.settings
+    running = np.cumsum(groups.class_weights, axis=0)
+    followed = np.flatnonzero(groups.node[:-1] == groups.node[1:])
+    if settings.gap > 0:
+        followed = followed[_apart(distinct, groups.code[followed], groups.code[followed + 1], settings.gap)]
+    node_first = np.searchsorted(groups.node, groups.node[followed])
+    low = running[followed] - (running[node_first] - groups.class_weights[node_first])
+    low_weight, total = low.sum(1), known[groups.node[followed]]
+    side = least_side(total, settings.n_classes, settings.min_units, settings.cap_units)
+    tried = (total >= 2 * settings.min_units) & (low_weight >= side) & (total - low_weight >= side)
+    node_last = np.searchsorted(groups.node, groups.node[followed[tried]], side="right") - 1
+    high = running[node_last] - running[followed[tried]]
+    return followed[tried], low[tried], high
+
+
+def _apart(distinct: Floats, below: Int64s, above: Int64s, gap: float) -> Bools:
+    """Whether neighbouring values differ by more than a gap, in float64 as release 8 compares them."""
+    values = distinct.astype(np.float64)
+    apart: Bools = values[below] < values[above] - gap
+    return apart
+
+
+def _whole_node(groups: Groups, weight: Int64s, information: Information) -> tuple[Int64s, Int64s, Int64s]:
+    """For each node the information of its known cases, their weight, and H of the weight of the unknown ones."""
+    class_weights = np.zeros((len(weight), information.settings.n_classes), np.int64)
+    np.add.at(class_weights, groups.node, groups.class_weights)
+    known = class_weights.sum(1)
+    return information.of_classes(class_weights), known, information.h(weight - known)
+
+
+def _add(node: Int64s, amounts: Int64s, m: int) -> Int64s:
+    total = np.zeros(m, np.int64)
+    np.add.at(total, node, amounts)
+    return total

@@ -1,0 +1,1 @@
+"""Models: the tree as parallel arrays, and what is done with a finished one (predict, evaluate, store)."""

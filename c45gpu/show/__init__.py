@@ -1,0 +1,1 @@
+"""Trees for people and for programs: printed, and as JSON."""

@@ -1,0 +1,47 @@
+"""What all tests share: hypothesis profiles, the folder of the original's answers, and a fresh cache for numba."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT.parent / "shared" / "golden"
+
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("dev", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compiled functions are cached for this run only, and shared by its processes: an old cache can hide a bug."""
+    if not hasattr(config, "workerinput"):
+        config.stash[CACHE] = tempfile.mkdtemp(prefix="c45gpu-numba-")
+        os.environ["NUMBA_CACHE_DIR"] = config.stash[CACHE]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if CACHE in config.stash:
+        shutil.rmtree(config.stash[CACHE], ignore_errors=True)
+
+
+CACHE = pytest.StashKey[str]()
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """The folder with the original program's answers."""
+    if not GOLDEN.is_dir():
+        pytest.skip("the original's answers are not here: no folder ../shared/golden beside the project")
+    return GOLDEN
+
+
+@pytest.fixture(scope="session")
+def examples() -> Path:
+    """The bundled data sets."""
+    return ROOT / "examples"
