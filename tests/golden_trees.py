@@ -48,7 +48,7 @@ def tree_of(root: Node, schema: Schema) -> Tree:
         attribute=np.array([node.get("att", -1) for node in nodes], np.int32),
         threshold=np.array([node.get("cut", np.nan) for node in nodes], np.float64),
         branch_start=np.cumsum([0, *map(len, branches)], dtype=np.int64),
-        branch=np.array(sum(branches, []), np.int64),
+        branch=np.array([child for children in branches for child in children], np.int64),
         value_start=np.cumsum([0, *map(len, value_maps)], dtype=np.int64),
         value_branch=np.array([branch for values in value_maps for branch in values], np.int32),
         label=np.array([node["leaf"] for node in nodes], np.int32),
@@ -98,7 +98,7 @@ def inner(kind: str, attribute: int, *branches: Node, **fields: Any) -> Node:
 
 
 def chain(depth: int) -> tuple[Schema, Node]:
-    """A tree of `depth` thresholds, one below the other: case 0 stops at the first leaf, case 1 at the second, ..."""
+    """A tree of `depth` thresholds, one below the other: the value v leaves it at the threshold v."""
     node = leaf(0.0, 1.0)
     for cut in reversed(range(depth)):
         node = inner("threshold", 0, leaf(1.0, 0.0), node, cut=float(cut))

@@ -148,6 +148,7 @@ class ErrorBasedPruning:
         return estimate
 
     def _cut(self, nodes: Int64s) -> None:
+        self._engine.cut(nodes)
         self._tree.kind[nodes] = LEAF
         self._alive[ranges(nodes + 1, self._end[nodes])] = False
 

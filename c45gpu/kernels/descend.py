@@ -82,6 +82,11 @@ class Placement:
         root = np.zeros(n, np.int64)
         _, self._leaf, self._case, self._units = self._descend(tree, root, root, np.arange(n), problem.units, self.known)
 
+    def cut(self, nodes: Int64s) -> None:
+        """See :meth:`c45gpu.kernels.engine.Engine.cut`."""
+        here, owner = self._range(nodes, self._end[nodes])
+        self._leaf[here] = nodes[owner]
+
     def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
         """See :meth:`c45gpu.kernels.engine.Engine.send`."""
         pair, leaf, case, units = self._resend(tree, tops, branches, self.known.copy())

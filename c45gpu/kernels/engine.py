@@ -35,7 +35,7 @@ class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
     Growing calls :meth:`load`, then :meth:`score` (in batches) and :meth:`split` for each level. Error-based pruning
-    calls :meth:`place`, then :meth:`send` and :meth:`raise_branches` for each depth. Prediction calls :meth:`route`.
+    calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each depth. Prediction calls :meth:`route`.
     All engines give the same answers, bit for bit.
     """
 
@@ -58,6 +58,9 @@ class Engine(Protocol):
 
         Returns, for each entry of ``tree.branch``, the units of the cases that take it with a known value.
         """
+
+    def cut(self, nodes: Int64s) -> None:
+        """The cases below these nodes of the placed tree are at them from now on: they became leaves."""
 
     def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
         """What the leaves below each branch would gain if all cases of the node above, its top, were sent down it.

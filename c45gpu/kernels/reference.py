@@ -83,6 +83,10 @@ class ReferenceEngine:
         self._placement = Placement(self._problem, tree)
         return self._placement.known
 
+    def cut(self, nodes: Int64s) -> None:
+        """The cases below these nodes are at them from now on."""
+        self._placement.cut(nodes)
+
     def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
         return self._placement.send(tree, tops, branches)

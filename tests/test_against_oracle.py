@@ -1,0 +1,84 @@
+"""The package grows, prunes and predicts as the oracle does, on tables that hypothesis thinks of.
+
+Structure and weights must be the same in every bit; estimated errors, which are sums of float64, to 1e-9. Where two
+tests are equally good but for the rounding of 53 bits, the oracle takes the package's, and goes on from there.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from c45gpu.induction.train import train
+from c45gpu.model.predict import class_frequencies, predicted_classes
+from c45gpu.model.store import Model
+from c45gpu.show.document import document, write_json
+from tests import oracle
+from tests.strategies import Asked, Sample, asked, larger_samples, samples
+
+ENGINES = ["reference"]
+EXACT = ("type", "leaf", "items", "dist", "att", "cut")
+NEAR = 1e-9
+
+
+def trees_of(model: Model) -> tuple[oracle.Json, oracle.Json]:
+    """Both trees of a model as nested nodes."""
+    stream = io.StringIO()
+    write_json(document(model, []), stream)
+    whole = json.loads(stream.getvalue())
+    return whole["unpruned"], whole["pruned"]
+
+
+def difference(ours: oracle.Json, theirs: oracle.Json, path: str = "root") -> str | None:
+    """Where two trees differ first, and in what."""
+    for key in EXACT:
+        if ours.get(key) != theirs.get(key):
+            return f"{path}: {key} is {ours.get(key)!r}, the oracle has {theirs.get(key)!r}"
+    if not math.isclose(ours["errors"], theirs["errors"], rel_tol=NEAR, abs_tol=NEAR):
+        return f"{path}: errors are {ours['errors']!r}, the oracle has {theirs['errors']!r}"
+    pairs = zip(ours.get("branches", []), theirs.get("branches", []), strict=True)
+    found = (difference(a, b, f"{path}.{i}") for i, (a, b) in enumerate(pairs))
+    return next((text for text in found if text is not None), None)
+
+
+def check_trees(sample: Sample, question: Asked, engine: str) -> tuple[Model, oracle.Json, oracle.Json]:
+    """Train both ways and compare both trees; returns the model and the oracle's trees."""
+    model = train(sample.table, question.options, engine)
+    ours = trees_of(model)
+    theirs = oracle.train(sample.problem, question.settings)
+    if difference(ours[0], theirs[0]) is not None:
+        theirs = oracle.train(sample.problem, question.settings, guide=ours[0])
+    assert difference(ours[0], theirs[0]) is None
+    assert difference(ours[1], theirs[1]) is None
+    return model, *theirs
+
+
+def check_predictions(sample: Sample, question: Asked, model: Model, theirs: tuple[oracle.Json, oracle.Json]) -> None:
+    """Compare class frequencies and classes of the training cases themselves."""
+    for tree, nested in zip((model.unpruned, model.pruned), theirs, strict=True):
+        table = sample.table.as_release8() if question.options.compat == "r8" else sample.table
+        frequencies = class_frequencies(tree, table)
+        classes = predicted_classes(frequencies)
+        for case, row in enumerate(sample.problem.rows):
+            sums = oracle.class_sums(sample.problem, question.settings, nested, row)
+            assert frequencies[case].tolist() == pytest.approx([float(s) for s in sums], rel=NEAR, abs=NEAR)
+            assert classes[case] == sums.index(max(sums))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@given(sample=samples(), question=asked())
+def test_small_tables(engine: str, sample: Sample, question: Asked) -> None:
+    model, *theirs = check_trees(sample, question, engine)
+    check_predictions(sample, question, model, (theirs[0], theirs[1]))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@given(sample=larger_samples(), question=asked())
+def test_deeper_tables(engine: str, sample: Sample, question: Asked) -> None:
+    model, *theirs = check_trees(sample, question, engine)
+    check_predictions(sample, question, model, (theirs[0], theirs[1]))
