@@ -1,6 +1,7 @@
 """C4.5, complete and exact.
 
-Importing this package is cheap: it loads neither NumPy nor a driver, and what is named below is fetched when first used.
+Importing this package is cheap: it touches no driver and does not even load NumPy. What is named below is fetched when
+first used.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class ModelError(C45Error, ValueError):
 
 
 class EngineError(C45Error, RuntimeError):
-    """The engine asked for is not to be had here, or cannot do the work; the message says what to install or to change."""
+    """The engine asked for is not to be had here, or cannot do the work; the message says what to do."""
 
 
 class MemoryPlanError(EngineError, MemoryError):

@@ -58,10 +58,7 @@ _INVERSES: Final = [1024 if k == 0 else round(1024 * 512 / (2 * k + 513)) for k 
 RECIPROCAL: Final = np.array(_INVERSES, np.int64)
 LOG_1: Final = np.array([_log2_bits(1024, inverse, 61) for inverse in _INVERSES], np.int64)
 LOG_2: Final = np.array(
-    [
-        _log2_bits(1 << 16, (1 << 16) - j, 61) if j >= 0 else -_log2_bits((1 << 16) - j, 1 << 16, 61)
-        for j in _SECOND
-    ],
+    [_log2_bits(1 << 16, (1 << 16) - j, 61) if j >= 0 else -_log2_bits((1 << 16) - j, 1 << 16, 61) for j in _SECOND],
     np.int64,
 )
 LOG2_E: Final = (29012, 30290, 47151)  # log2(e) - 1 in three digits of 16 bits
@@ -88,7 +85,8 @@ def log2_fraction(q: Any, e: Any) -> Any:
     square = (high * high) >> 30  # t^2 in 2^-62
     cube = ((square >> 8) * high) >> 38  # t^3 in 2^-62
     natural = t - (square >> 1) + ((cube * 21845) >> 16)  # 21845 / 2^16 is a third
-    binary = natural + ((natural * LOG2_E[0]) >> 16) + ((natural * LOG2_E[1]) >> 32) + (((natural >> 16) * LOG2_E[2]) >> 32)
+    binary = natural + ((natural * LOG2_E[0]) >> 16) + ((natural * LOG2_E[1]) >> 32)
+    binary = binary + (((natural >> 16) * LOG2_E[2]) >> 32)
     return (LOG_1[first] + LOG_2[j + 256] + (binary >> 1) + 8) >> 4
 
 

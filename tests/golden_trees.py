@@ -29,7 +29,8 @@ def read_golden(path: Path) -> Golden:
     """A file of the golden folder."""
     document = json.loads(path.read_text("utf-8"))
     schema = schema_of(document)
-    return Golden(schema, tree_of(document["unpruned"], schema), tree_of(document["pruned"], schema), document)
+    unpruned, pruned = (tree_of(document[name], schema, np.float32) for name in ("unpruned", "pruned"))
+    return Golden(schema, unpruned, pruned, document)
 
 
 def schema_of(document: dict[str, Any]) -> Schema:
@@ -37,8 +38,11 @@ def schema_of(document: dict[str, Any]) -> Schema:
     return Schema(tuple(map(_attribute, document["attributes"])), tuple(document["classes"]))
 
 
-def tree_of(root: Node, schema: Schema) -> Tree:
-    """The tree of nested nodes in the format of the golden folder; the nesting may be deep."""
+def tree_of(root: Node, schema: Schema, cuts: type = np.float64) -> Tree:
+    """The tree of nested nodes in the format of the golden folder; the nesting may be deep.
+
+    Cuts of golden files are decimals for a float32, so they need `cuts` to be that.
+    """
     nodes = preorder(root)
     number = {id(node): i for i, node in enumerate(nodes)}
     branches = [[number[id(child)] for child in node.get("branches", [])] for node in nodes]
@@ -46,7 +50,7 @@ def tree_of(root: Node, schema: Schema) -> Tree:
     return Tree(
         kind=np.array([KIND_OF_TYPE[node["type"]] for node in nodes], np.int8),
         attribute=np.array([node.get("att", -1) for node in nodes], np.int32),
-        threshold=np.array([node.get("cut", np.nan) for node in nodes], np.float64),
+        threshold=np.array([node.get("cut", np.nan) for node in nodes], cuts).astype(np.float64),
         branch_start=np.cumsum([0, *map(len, branches)], dtype=np.int64),
         branch=np.array([child for children in branches for child in children], np.int64),
         value_start=np.cumsum([0, *map(len, value_maps)], dtype=np.int64),

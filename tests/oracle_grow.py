@@ -126,10 +126,12 @@ class Training:
         unknown = any(row[a] is None for row in self.rows for a in self.used)
         if not unknown and all(weight.denominator == 1 for weight in weights):
             return Fraction(1)
-        power = Fraction(2) ** 52
-        while self.total * power >= 2**52:
-            power /= 2
-        return power
+        units = Fraction(1)
+        while self.total * units < 2**51:
+            units *= 2
+        while self.total * units >= 2**52:
+            units /= 2
+        return units
 
     @cached_property
     def columns(self) -> dict[int, list[Any]]:
@@ -254,9 +256,9 @@ def decimal(number: Fraction) -> Decimal:
 def threshold(training: Training, attribute: int, below: float, above: float) -> float:
     """The greatest value of the whole column that does not exceed the midpoint nor reach the upper value."""
     column = training.columns[attribute]
-    middle: Any = (Fraction(below) + Fraction(above)) / 2
+    middle = (below + above) / 2 if math.isfinite(below + above) else below / 2 + above / 2
     if training.settings.compat is not None:
-        middle = single(float(middle))
+        middle = single(middle)
     return float(column[min(bisect_right(column, middle), bisect_left(column, above)) - 1]) + 0.0
 
 

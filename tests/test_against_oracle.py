@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from typing import Any
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -67,7 +67,7 @@ def check_predictions(sample: Sample, question: Asked, model: Model, theirs: tup
         for case, row in enumerate(sample.problem.rows):
             sums = oracle.class_sums(sample.problem, question.settings, nested, row)
             assert frequencies[case].tolist() == pytest.approx([float(s) for s in sums], rel=NEAR, abs=NEAR)
-            assert classes[case] == sums.index(max(sums))
+            assert sums[classes[case]] >= max(sums) - Fraction(NEAR)  # of equals, float64 may take either
 
 
 @pytest.mark.parametrize("engine", ENGINES)

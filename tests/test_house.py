@@ -67,12 +67,6 @@ def test_fastmath_is_nowhere(source: str) -> None:
     assert "fastmath" not in (PACKAGE / source).read_text("utf-8")
 
 
-@pytest.mark.parametrize("source", [source for source in SOURCES if not source.startswith(("cli/", "show/"))])
-def test_only_the_shells_print(source: str) -> None:
-    calls = [node.func for node in ast.walk(ast.parse((PACKAGE / source).read_text("utf-8"))) if isinstance(node, ast.Call)]
-    assert not [call.lineno for call in calls if isinstance(call, ast.Name) and call.id == "print"]
-
-
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])
 def test_readme_has_one_line_under(heading: str) -> None:
     readme = (PACKAGE.parent / "README.md").read_text("utf-8")

@@ -38,9 +38,9 @@ class Columns:
     """
 
     target: str | None = None
-    categorical: Annotated[tuple[str, ...], Parameter(negative=())] = ()
-    continuous: Annotated[tuple[str, ...], Parameter(negative=())] = ()
-    ignore: Annotated[tuple[str, ...], Parameter(negative=())] = ()
+    categorical: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    continuous: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
+    ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = ()
     weight: str | None = None
 
     def given(self) -> dict[str, Any]:
@@ -116,6 +116,8 @@ def _read_with(schema: Schema, path: str) -> Table:
 
 
 def _tells_something(table: Table) -> bool:
-    from c45gpu.data.table import any_known
+    def known(attribute: int) -> bool:
+        column = table.column(attribute)
+        return bool((column == column).any() if column.dtype.kind == "f" else (column >= 0).any())
 
-    return table.n_cases == 0 or any(any_known(table.column(a)) for a in table.schema.used)
+    return table.n_cases == 0 or any(known(a) for a in table.schema.used)

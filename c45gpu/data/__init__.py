@@ -1,1 +1,1 @@
-"""Data: what is known of a table (:mod:`.schema`), the table itself (:mod:`.table`), and what reads one from files and frames."""
+"""Data: the schema of a table, the table itself, and what reads one from files and frames."""

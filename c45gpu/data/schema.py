@@ -77,7 +77,8 @@ class Schema:
             "target": self.target,
             "classes": list(self.classes),
             "attributes": [
-                {"name": a.name, "kind": a.kind, "values": list(a.values), "capacity": a.capacity} for a in self.attributes
+                {"name": a.name, "kind": a.kind, "values": list(a.values), "capacity": a.capacity}
+                for a in self.attributes
             ],
         }
 

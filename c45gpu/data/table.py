@@ -49,7 +49,8 @@ class Table:
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.schema.attributes):
-            raise DataError(f"{len(self.columns)} columns for {len(self.schema.attributes)} attributes: give one column each")
+            n, m = len(self.columns), len(self.schema.attributes)
+            raise DataError(f"{n} columns for {m} attributes: give one column each")
         for attribute, column in zip(self.schema.attributes, self.columns, strict=True):
             if column is not None and len(column) != len(self.classes):
                 raise DataError(

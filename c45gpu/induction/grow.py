@@ -14,8 +14,8 @@ import numpy.typing as npt
 from c45gpu.choose import NO_TEST, choose
 from c45gpu.data.table import Floats
 from c45gpu.kernels.engine import Engine
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
-from c45gpu.model.growing import GrowingTree
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
+from c45gpu.model.growing import GrowingTree, Growth
 from c45gpu.model.tree import Tree
 
 BATCH_BYTES = 64 << 20  # candidates of one batch: enough to keep an engine busy, little beside the data
@@ -54,9 +54,10 @@ class Grower:
 
     def __init__(self, engine: Engine, problem: Problem) -> None:
         self._engine, self._problem = engine, problem
-        self._frontier = engine.load(problem)
-        self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, self._frontier.class_weights)
-        self._open = np.flatnonzero(self._frontier.open)  # node numbers of the open nodes
+        self._used = np.array(problem.used, np.int64)
+        frontier = engine.load(problem)
+        self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
+        self._advance(frontier, np.zeros(1, np.int64))
 
     def __iter__(self) -> Iterator[Progress]:
         depth = 0
@@ -76,7 +77,7 @@ class Grower:
         """The best test of each open node that has one."""
         node, attribute, cut = [], [], []
         batch = max(1, BATCH_BYTES // (CANDIDATE_BYTES * max(1, len(self._problem.used))))
-        weight = self._frontier.class_weights[self._frontier.open].sum(1)
+        weight = self._open_weights.sum(1)
         for first in range(0, len(self._open), batch):
             stop = min(first + batch, len(self._open))
             candidates = self._engine.score(first, stop)
@@ -88,24 +89,54 @@ class Grower:
         return Splits(np.concatenate(node), np.concatenate(attribute), np.concatenate(cut))
 
     def _add(self, splits: Splits, children: Children) -> None:
-        used = np.array(self._problem.used, np.int64)
-        threshold = np.full(len(splits), np.nan)
-        continuous = children.below >= 0
-        for a in np.unique(splits.attribute[continuous]):
-            here = continuous & (splits.attribute == a)
-            distinct = self._engine.distinct(int(a))
-            threshold[here] = thresholds(distinct, children.below[here], children.above[here], self._release8)
-        first = self._growing.split(self._open[splits.node], used[splits.attribute], threshold)
-        held = first[children.split] + children.branch
-        self._growing.fill(held, children.frontier.class_weights)
-        self._frontier, self._open = children.frontier, held[children.frontier.open]
+        """Add the branches of the nodes that were split."""
+        k, m = len(splits), len(children.split)
+        growth = Growth(
+            parent=np.concatenate([-1 - self._open[splits.node], children.split]),
+            branch=np.concatenate([np.zeros(k, np.int64), children.branch]),
+            attribute=np.concatenate([self._used[splits.attribute], np.full(m, -1)]),
+            threshold=np.concatenate(
+                [self._thresholds(splits.attribute, children.below, children.above), np.full(m, np.nan)]
+            ),
+            class_units=np.concatenate([self._open_weights[splits.node], children.frontier.class_weights]),
+        )
+        self._advance(children.frontier, self._growing.add(growth)[k:])
+
+    def _advance(self, frontier: Frontier, nodes: Int64s) -> None:
+        """The frontier's nodes have these numbers; add what the engine finished, and go on with those that are open."""
+        if frontier.finished is not None:
+            self._graft(frontier.finished, nodes)
+        self._open, self._open_weights = nodes[frontier.open], frontier.class_weights[frontier.open]
+
+    def _graft(self, subtrees: Subtrees, nodes: Int64s) -> None:
+        parent, root = subtrees.parent.copy(), subtrees.parent < 0
+        parent[root] = -1 - nodes[-1 - parent[root]]
+        attribute, tested = subtrees.attribute.copy(), subtrees.attribute >= 0
+        attribute[tested] = self._used[attribute[tested]]
+        growth = Growth(
+            parent=parent,
+            branch=subtrees.branch,
+            attribute=attribute,
+            threshold=self._thresholds(subtrees.attribute, subtrees.below, subtrees.above),
+            class_units=subtrees.class_weights,
+        )
+        self._growing.add(growth)
+
+    def _thresholds(self, attribute: Int64s, below: Int64s, above: Int64s) -> npt.NDArray[np.float64]:
+        """For each test on a continuous attribute its threshold, NaN for the others."""
+        threshold = np.full(len(attribute), np.nan)
+        continuous = below >= 0
+        for a in np.unique(attribute[continuous]).tolist():
+            here = continuous & (attribute == a)
+            threshold[here] = thresholds(self._engine.distinct(a), below[here], above[here], self._release8)
+        return threshold
 
     @property
     def _release8(self) -> bool:
         return self._problem.settings.gap > 0
 
     def _progress(self, depth: int) -> Progress:
-        weight = int(self._frontier.class_weights[self._frontier.open].sum())
+        weight = int(self._open_weights.sum())
         return Progress(depth, self._growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
 
 

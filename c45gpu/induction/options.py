@@ -48,7 +48,8 @@ class Options:
         _require(self.prune in get_args(Pruning), "prune", self.prune, "'ebp', 'pep' or 'none'")
         _require(self.compat is None or self.compat in get_args(Compat), "compat", self.compat, "'r8' or None")
         whole = isinstance(self.min_cases, int) and not isinstance(self.min_cases, bool)
-        _require(whole and 1 <= self.min_cases <= 1_000_000, "min_cases", self.min_cases, "a whole number from 1 to 1000000")
+        fits = whole and 1 <= self.min_cases <= 1_000_000
+        _require(fits, "min_cases", self.min_cases, "a whole number from 1 to 1000000")
         number = isinstance(self.confidence, float | int) and math.isfinite(self.confidence)
         _require(number and 0 < self.confidence <= 1, "confidence", self.confidence, "a number above 0 and at most 1")
 

@@ -1,1 +1,1 @@
-"""Engines: they own the cases and see no tree. What crosses the seam is in :mod:`.level`, the protocol in :mod:`.engine`."""
+"""Engines: they own the cases and see no tree. :mod:`.level` is what crosses the seam, :mod:`.engine` the protocol."""

@@ -80,7 +80,8 @@ class Placement:
         self.known = np.zeros(len(tree.branch), np.int64)  # by entry of tree.branch, of cases with a known value
         n = problem.table.n_cases
         root = np.zeros(n, np.int64)
-        _, self._leaf, self._case, self._units = self._descend(tree, root, root, np.arange(n), problem.units, self.known)
+        placed = self._descend(tree, root, root, np.arange(n), problem.units, self.known)
+        _, self._leaf, self._case, self._units = placed
 
     def cut(self, nodes: Int64s) -> None:
         """See :meth:`c45gpu.kernels.engine.Engine.cut`."""

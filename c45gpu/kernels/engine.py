@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import numpy.typing as npt
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
@@ -35,8 +35,8 @@ class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
     Growing calls :meth:`load`, then :meth:`score` (in batches) and :meth:`split` for each level. Error-based pruning
-    calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each depth. Prediction calls :meth:`route`.
-    All engines give the same answers, bit for bit.
+    calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each depth. Prediction calls
+    :meth:`route`. All engines give the same answers, bit for bit.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """The records that cross the seam between the host, who owns the tree, and an engine, which owns the cases.
 
 Glossary: an *open node* is one that may be tested yet; the *frontier* is the nodes of a level in the order of their
-parents and branches; an *instance* is a case at a node with the units of weight it has there (a case whose value was unknown
-on the way has instances in several nodes); a *used* attribute is one that is not ignored, and attributes are numbered
-among the used ones here.
+parents and branches; an *instance* is a case at a node with the units of weight it has there (a case whose value
+was unknown on the way has instances in several nodes); a *used* attribute is one that is not ignored, and attributes
+are numbered among the used ones here.
 """
 
 from __future__ import annotations
@@ -60,12 +60,41 @@ class Frontier:
     class_weights : ndarray of int64, shape (m, C)
         Units of each class at each node.
     open : ndarray of bool, shape (m,)
-        The node is to be tested: :func:`c45gpu.choose.is_leaf` says no. The engine holds cases of these only, and
-        numbers them 0, 1, ... when it is asked to score and to split.
+        The node is to be tested: :func:`c45gpu.choose.is_leaf` says no, and the engine has not finished it by itself.
+        The engine holds cases of these only, and numbers them 0, 1, ... when it is asked to score and to split.
+    finished : Subtrees, optional
+        What the engine grew below nodes of this frontier by itself.
     """
 
     class_weights: Int64s
     open: Bools
+    finished: Subtrees | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Subtrees:
+    """Subtrees that an engine finished by itself; a row for each node that holds cases, parents before branches.
+
+    Parameters
+    ----------
+    parent : ndarray of int64, shape (r,)
+        The row of the parent; of a root -1 - its position in the frontier.
+    branch : ndarray of int64, shape (r,)
+        Which branch of the parent it is; 0 for a root.
+    attribute : ndarray of int64, shape (r,)
+        The used attribute that it tests, -1 for a leaf.
+    below, above : ndarray of int64, shape (r,)
+        As in :class:`Children`.
+    class_weights : ndarray of int64, shape (r, C)
+        In units.
+    """
+
+    parent: Int64s
+    branch: Int64s
+    attribute: Int64s
+    below: Int64s
+    above: Int64s
+    class_weights: Int64s
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from c45gpu.choose import is_leaf
 from c45gpu.data.table import Floats, Table
 from c45gpu.kernels.descend import Placement, divide, sums
 from c45gpu.kernels.engine import Changes
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.kernels.reference_score import Information, group, score_continuous, score_discrete
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree, ranges
@@ -116,7 +116,7 @@ class ReferenceEngine:
         return Frontier(class_weights, is_open)
 
 
-def _neighbours(k: int, split: Int64s, code: Int64s, branch: Int64s, continuous: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
+def _neighbours(k: int, split: Int64s, code: Int64s, branch: Int64s, continuous: Bools) -> tuple[Int64s, Int64s]:
     """For each split on a continuous attribute the greatest code of its low branch and the least of its high one."""
     below, above = np.full(k, -1, np.int64), np.full(k, np.iinfo(np.int64).max)
     asked = continuous[split]

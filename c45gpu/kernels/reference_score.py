@@ -63,7 +63,7 @@ def score_discrete(candidates: Candidates, a: int, groups: Groups, weight: Int64
     """Fill in the candidates of a discrete attribute; `weight` is that of each node."""
     m = len(weight)
     values = groups.class_weights.sum(1)
-    base, known, unknown_h = _whole_node(groups, weight, information)
+    base, _, unknown_h = _whole_node(groups, weight, information)
     candidates.gain[:, a] = base - _add(groups.node, information.of_classes(groups.class_weights), m)
     candidates.split[:, a] = information.h(weight) - unknown_h - _add(groups.node, information.h(values), m)
     ample = _add(groups.node, (values >= information.settings.min_units).astype(np.int64), m)

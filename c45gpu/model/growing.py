@@ -9,7 +9,7 @@ cases right than its root would as a leaf becomes one, but keeps the errors of i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,35 @@ from c45gpu.formulas import EPSILON
 from c45gpu.model.tree import DISCRETE, LEAF, THRESHOLD, Tree, ranges
 
 Int64s = npt.NDArray[np.int64]
+Nodes = dict[str, npt.NDArray[Any]]
 
-_FIELDS = ("kind", "attribute", "threshold", "first_child", "n_children", "depth", "held", "class_units")
+
+class Growth(NamedTuple):
+    """Nodes that hold cases, at and below nodes that a tree has already; empty branches follow from the tests.
+
+    Attributes
+    ----------
+    parent : ndarray of int64, shape (r,)
+        Of a new node: the row of its parent in these arrays. Of a node that the tree has: -1 - its number.
+    branch : ndarray of int64, shape (r,)
+        Which branch of its parent a new node is.
+    attribute : ndarray of int64, shape (r,)
+        Schema number of the attribute that it tests; -1 for a leaf, or for a node that is to be tested yet.
+    threshold : ndarray of float64, shape (r,)
+        NaN where there is none.
+    class_units : ndarray of int64, shape (r, C)
+        Class weights in units.
+    """
+
+    parent: Int64s
+    branch: Int64s
+    attribute: Int64s
+    threshold: npt.NDArray[np.float64]
+    class_units: Int64s
 
 
 class GrowingTree:
-    """Collects nodes level by level.
+    """Collects nodes.
 
     Parameters
     ----------
@@ -36,51 +59,42 @@ class GrowingTree:
     """
 
     def __init__(self, schema: Schema, case_units: int, root: Int64s) -> None:
-        self._schema, self._case_units = schema, case_units
-        self._blocks: list[dict[str, npt.NDArray[Any]]] = []
-        self.n_nodes = 0
-        self._append(root, np.ones(1, np.bool_), 0)
+        discrete = [a.kind == "discrete" for a in schema.attributes]
+        self._discrete = np.array(discrete, np.bool_)
+        branches = [len(a.values) if a.kind == "discrete" else 2 for a in schema.attributes]
+        self._n_branches = np.array(branches, np.int64)
+        self._case_units = case_units
+        self._nodes = _blank(root)
+        self._nodes["held"][0] = True
+        self.n_nodes = 1
 
-    def split(self, nodes: Int64s, attribute: Int64s, threshold: npt.NDArray[np.float64]) -> Int64s:
-        """Give nodes of the newest level a test, and add their branches, all empty at first.
-
-        Parameters
-        ----------
-        nodes : ndarray of int64, shape (k,)
-            Ascending node numbers.
-        attribute : ndarray of int64, shape (k,)
-            Schema numbers.
-        threshold : ndarray of float64, shape (k,)
-            NaN for a discrete attribute.
+    def add(self, growth: Growth) -> Int64s:
+        """Add nodes, and the empty branches beside them.
 
         Returns
         -------
-        ndarray of int64, shape (k,)
-            The number of the first branch of each.
+        ndarray of int64, shape (r,)
+            The number of each row's node.
         """
-        parents, offset = self._blocks[-1], self.n_nodes - len(self._blocks[-1]["kind"])
-        here = nodes - offset
-        discrete = np.array([a.kind == "discrete" for a in self._schema.attributes])[attribute]
-        values = np.array([len(a.values) for a in self._schema.attributes])[attribute]
-        n_children = np.where(discrete, values, 2)
-        first = self.n_nodes + np.cumsum(n_children) - n_children
-        parents["kind"][here] = np.where(discrete, DISCRETE, THRESHOLD)
-        parents["attribute"][here], parents["threshold"][here] = attribute, threshold
-        parents["first_child"][here], parents["n_children"][here] = first, n_children
-        inherited = np.repeat(parents["class_units"][here], n_children, axis=0)
-        self._append(inherited, np.zeros(len(inherited), np.bool_), int(parents["depth"][0]) + 1)
-        return first
-
-    def fill(self, nodes: Int64s, class_units: Int64s) -> None:
-        """Tell what nodes of the newest level hold."""
-        newest = self._blocks[-1]
-        here = nodes - (self.n_nodes - len(newest["kind"]))
-        newest["class_units"][here], newest["held"][here] = class_units, True
+        tested = np.flatnonzero(growth.attribute >= 0)
+        attribute = growth.attribute[tested]
+        n_children = self._n_branches[attribute]
+        first = np.zeros(len(growth.parent), np.int64)
+        first[tested] = self.n_nodes + np.cumsum(n_children) - n_children
+        number, new = -1 - growth.parent, growth.parent >= 0
+        number[new] = first[growth.parent[new]] + growth.branch[new]
+        self._append(_blank(np.repeat(growth.class_units[tested], n_children, axis=0)))
+        nodes, here = self._nodes, number[tested]
+        nodes["kind"][here] = np.where(self._discrete[attribute], DISCRETE, THRESHOLD)
+        nodes["attribute"][here], nodes["threshold"][here] = attribute, growth.threshold[tested]
+        nodes["first_child"][here], nodes["n_children"][here] = first[tested], n_children
+        nodes["held"][number], nodes["class_units"][number] = True, growth.class_units
+        return number
 
     def finished(self) -> Tree:
         """The collapsed tree, its nodes numbered in preorder."""
-        grown = {name: np.concatenate([block[name] for block in self._blocks]) for name in _FIELDS}
-        levels = np.split(np.argsort(grown["depth"], kind="stable"), np.cumsum(np.bincount(grown["depth"]))[:-1])
+        grown = {name: array[: self.n_nodes].copy() for name, array in self._nodes.items()}
+        levels = _levels(grown)
         errors, size = _collapse(grown, levels, self._case_units)
         number = _preorder(grown, levels, size)
         order = np.empty(size[0], np.int64)
@@ -89,25 +103,43 @@ class GrowingTree:
         grown = {name: array[order] for name, array in grown.items()}
         return _tree(grown, children, errors[order], self._case_units)
 
-    def _append(self, class_units: Int64s, held: npt.NDArray[np.bool_], depth: int) -> None:
-        n = len(held)
-        block = {
-            "kind": np.full(n, LEAF, np.int8),
-            "attribute": np.full(n, -1, np.int32),
-            "threshold": np.full(n, np.nan),
-            "first_child": np.zeros(n, np.int64),
-            "n_children": np.zeros(n, np.int64),
-            "depth": np.full(n, depth, np.int64),
-            "held": held,
-            "class_units": class_units.copy(),
-        }
-        self._blocks.append(block)
-        self.n_nodes += n
+    def _append(self, more: Nodes) -> None:
+        """Room grows by doubling, so that adding many times costs no more than adding once."""
+        first, stop = self.n_nodes, self.n_nodes + len(more["kind"])
+        for name, array in self._nodes.items():
+            if stop > len(array):
+                room = np.empty((max(stop, 2 * len(array)), *array.shape[1:]), array.dtype)
+                room[:first] = array[:first]
+                self._nodes[name] = room
+            self._nodes[name][first:stop] = more[name]
+        self.n_nodes = stop
 
 
-def _collapse(
-    grown: dict[str, npt.NDArray[Any]], levels: list[Int64s], case_units: int
-) -> tuple[Int64s, Int64s]:
+def _blank(class_units: Int64s) -> Nodes:
+    """Empty leaves with the class weights of their parents."""
+    n = len(class_units)
+    return {
+        "kind": np.full(n, LEAF, np.int8),
+        "attribute": np.full(n, -1, np.int32),
+        "threshold": np.full(n, np.nan),
+        "first_child": np.zeros(n, np.int64),
+        "n_children": np.zeros(n, np.int64),
+        "held": np.zeros(n, np.bool_),
+        "class_units": class_units.copy(),
+    }
+
+
+def _levels(grown: Nodes) -> list[Int64s]:
+    """Node numbers by depth."""
+    levels, nodes = [], np.zeros(1, np.int64)
+    while len(nodes):
+        levels.append(nodes)
+        first = grown["first_child"][nodes]
+        nodes = ranges(first, first + grown["n_children"][nodes])
+    return levels
+
+
+def _collapse(grown: Nodes, levels: list[Int64s], case_units: int) -> tuple[Int64s, Int64s]:
     """Turn subtrees that save no error into leaves, bottom up; errors in units and sizes of all nodes."""
     total = np.where(grown["held"], grown["class_units"].sum(1), 0)
     as_leaf = np.where(grown["held"], total - grown["class_units"].max(1), 0)
@@ -125,7 +157,7 @@ def _collapse(
     return errors, size
 
 
-def _preorder(grown: dict[str, npt.NDArray[Any]], levels: list[Int64s], size: Int64s) -> Int64s:
+def _preorder(grown: Nodes, levels: list[Int64s], size: Int64s) -> Int64s:
     """The preorder number of each node, -1 for those below a collapsed one."""
     number = np.full(len(size), -1, np.int64)
     number[0] = 0
@@ -139,7 +171,7 @@ def _preorder(grown: dict[str, npt.NDArray[Any]], levels: list[Int64s], size: In
     return number
 
 
-def _tree(grown: dict[str, npt.NDArray[Any]], children: Int64s, errors: Int64s, case_units: int) -> Tree:
+def _tree(grown: Nodes, children: Int64s, errors: Int64s, case_units: int) -> Tree:
     """The parallel arrays of nodes in preorder; weights leave the engine's units here, exactly."""
     values = np.where(grown["kind"] == DISCRETE, grown["n_children"], 0)
     value_start = np.concatenate([[0], np.cumsum(values)])

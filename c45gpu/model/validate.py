@@ -68,9 +68,9 @@ def _check_arrays(tree: Tree, schema: Schema) -> None:
 
 
 def _check_numbers(tree: Tree) -> None:
-    for name in ("weight", "class_weights"):
-        numbers = getattr(tree, name).reshape(tree.n_nodes, -1)
-        _refuse(~(np.isfinite(numbers) & (numbers >= 0)).all(axis=1), f"has a {name} that is negative or not finite")
+    for name, weights in (("weight", tree.weight[:, None]), ("class weight", tree.class_weights)):
+        sound = np.isfinite(weights) & (weights >= 0)
+        _refuse_first(np.flatnonzero(~sound.all(axis=1)), f"has a {name} that is negative or not finite")
     _refuse(~np.isfinite(tree.errors), "has errors that are not finite")
     _refuse((tree.label < 0) | (tree.label >= tree.n_classes), "is labelled with a class that there is not")
     _refuse((tree.kind < LEAF) | (tree.kind > SUBSET), "is of no known kind")

@@ -79,5 +79,7 @@ def test_a_deep_chain_walks() -> None:
     assert tree.depth == 5000
     assert tree.n_leaves == 5001
     assert tree.end[tree.kind != LEAF].tolist() == [tree.n_nodes] * 5000
-    assert [depth for _, depth in tree.walk()] == [depth for d in range(5000) for depth in (d, d + 1)][:-1] + [4999 + 1] * 2
+    assert [depth for _, depth in tree.walk()] == [depth for d in range(5000) for depth in (d, d + 1)][:-1] + [
+        4999 + 1
+    ] * 2
     assert len(preorder(root)) == tree.n_nodes

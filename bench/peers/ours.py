@@ -1,0 +1,86 @@
+"""c45gpu itself, growing and pruning included, through the same call that its users' calls end in."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from bench.peers.peer import ArrayPeer, Shape
+from bench.rows import Column, Rows
+
+MOST_ROWS_OF_REFERENCE = 100_000
+
+
+class Trained(NamedTuple):
+    """A model, and what the clock said: before, after each level, after growing and pruning."""
+
+    model: Any
+    ticks: list[float]
+
+
+class Ours(ArrayPeer):
+    """One engine of c45gpu, default options."""
+
+    module = "c45gpu"
+    distribution = "c45gpu"
+    note = "default options; read makes the table, train includes sorting, prune is error-based with subtree raising"
+    warm_rows = 20_000  # numba compiles, or fetches from its cache, what large and small nodes take
+
+    def __init__(self, engine: str) -> None:
+        self.engine, self.name = engine, f"c45gpu-{engine}"
+        if engine == "reference":
+            self.most_rows = MOST_ROWS_OF_REFERENCE
+
+    def missing(self) -> str | None:
+        """Why the engine cannot be had, or None."""
+        from c45gpu.kernels.engine import available
+
+        return available().get(self.engine, f"this c45gpu has no engine {self.engine!r}")
+
+    def version(self) -> str:
+        """As the package says; it need not be installed."""
+        import c45gpu
+
+        return c45gpu.__version__
+
+    def open(self, threads: int) -> None:
+        """Import what training and predicting need."""
+        import c45gpu.induction.train
+        import c45gpu.model.predict  # noqa: F401
+
+    def read(self, rows: Rows, threads: int) -> Any:
+        """A table; the columns are taken as they are."""
+        from c45gpu.data.schema import Attribute, Schema
+        from c45gpu.data.table import Table
+
+        described = zip(rows.names, rows.kinds, rows.values, strict=True)
+        schema = Schema(tuple(Attribute(name, kind, values) for name, kind, values in described), rows.class_names)
+        return Table(schema, list(rows.columns), rows.classes)
+
+    def train(self, cases: Any, threads: int) -> Trained:
+        """Grow and prune; :meth:`run` tells them apart by the clock after the last level."""
+        from c45gpu.induction.train import train
+
+        ticks = [time.perf_counter()]
+        model = train(cases, engine=self.engine, progress=lambda _: ticks.append(time.perf_counter()))
+        return Trained(model, [*ticks, time.perf_counter()])
+
+    def predict(self, model: Trained, cases: Any) -> Column:
+        """All cases at once, by the same engine."""
+        from c45gpu.kernels.engine import open_engine
+        from c45gpu.model.predict import predicted_classes
+
+        engine = open_engine(self.engine, cases)
+        classes = predicted_classes(engine.route(model.model.pruned, cases))
+        engine.close()
+        return classes
+
+    def shape(self, model: Trained) -> Shape:
+        """Of the pruned tree."""
+        return Shape(model.model.pruned.n_leaves, model.model.pruned.depth)
+
+    def phases(self, model: Trained) -> dict[str, float]:
+        """Up to the end of the first level (sorting is in it), of the other levels, and of all that follows."""
+        start, *levels, end = model.ticks
+        first, last = (levels[0], levels[-1]) if levels else (end, end)
+        return {"sort_and_first_level": first - start, "other_levels": last - first, "prune": end - last}

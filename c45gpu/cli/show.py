@@ -1,0 +1,36 @@
+"""``c45gpu show``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from c45gpu.errors import OptionError
+
+
+def show(
+    model: str,
+    /,
+    *,
+    unpruned: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    max_depth: int | None = None,
+) -> None:
+    """Print the tree of a model.
+
+    Parameters
+    ----------
+    model : str
+        A model file.
+    unpruned : bool
+        The tree as grown, not the pruned one.
+    max_depth : int
+        Leave out what is deeper; the root's depth is 0.
+    """
+    from c45gpu.model.store import load
+    from c45gpu.show.text import tree_text
+
+    if max_depth is not None and max_depth < 0:
+        raise OptionError(f"--max-depth {max_depth} will not do: give 0 or more")
+    kept = load(model)
+    print(tree_text(kept.unpruned if unpruned else kept.pruned, kept.schema, max_depth=max_depth), end="")

@@ -1,0 +1,195 @@
+"""``c45gpu train``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from c45gpu.cli.cases import Columns, stem_of, table_for, training_table
+from c45gpu.cli.screen import describe, note, progress_of, warn
+from c45gpu.errors import OptionError
+from c45gpu.induction.options import Compat, Criterion, Options, Pruning
+
+if TYPE_CHECKING:
+    from c45gpu.data.table import Table
+    from c45gpu.model.store import Model
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Learning:
+    """What the learner is asked to do; see :class:`c45gpu.induction.options.Options`.
+
+    Parameters
+    ----------
+    criterion : {"gain_ratio", "gain"}
+        What the chosen test maximises.
+    gain : bool
+        The original's letter for --criterion gain.
+    min_cases : int
+        At least two branches of a test must have this weight, in cases.
+    confidence : float
+        The confidence of error-based pruning, above 0 and at most 1. Smaller prunes more. [default: 0.25]
+    percent : float
+        The original's letter for --confidence, in percent: -c 10 is --confidence 0.1.
+    prune : {"ebp", "pep", "none"}
+        How to prune: C4.5's error-based pruning, pessimistic error pruning, or not at all.
+    compat : "r8"
+        Read values, place cuts and take -999 for unknown as release 8 of the original does.
+    """
+
+    criterion: Criterion = "gain_ratio"
+    gain: Annotated[bool, Parameter(name="-g", negative=(), show_default=False)] = False
+    min_cases: Annotated[int, Parameter(name=("--min-cases", "-m"))] = 2
+    confidence: float | None = None
+    percent: Annotated[float | None, Parameter(name="-c")] = None
+    prune: Pruning = "ebp"
+    compat: Compat | None = None
+
+    def options(self) -> Options:
+        """The learner's options.
+
+        Raises
+        ------
+        OptionError
+            When one is out of range.
+        """
+        confidence = 0.25 if self.confidence is None else self.confidence
+        if self.percent is not None:
+            if self.confidence is not None:
+                raise OptionError("-c and --confidence say the same thing: give one of them")
+            if not 0.001 <= self.percent <= 100:
+                raise OptionError(f"-c {self.percent:g} will not do: give a percentage from 0.001 to 100")
+            confidence = self.percent / 100
+        criterion: Criterion = "gain" if self.gain else self.criterion
+        return Options(criterion, self.min_cases, confidence, self.prune, self.compat)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Unseen:
+    """Cases that the tree is not trained on.
+
+    Parameters
+    ----------
+    test : str
+        Evaluate on the cases of this file, too.
+    unseen : bool
+        The original's letter: evaluate on STEM.test, too.
+    """
+
+    test: str | None = None
+    unseen: Annotated[bool, Parameter(name="-u", negative=(), show_default=False)] = False
+
+    def path(self, source: str) -> str | None:
+        """The file, None where none is asked for.
+
+        Raises
+        ------
+        OptionError
+            When there are two, or it is not clear which.
+        """
+        if not self.unseen:
+            return self.test
+        stem = stem_of(source)
+        if self.test is not None or stem is None:
+            raise OptionError("-u means STEM.test: give it with a stem, or --test FILE instead")
+        return f"{stem}.test"
+
+
+def train(
+    source: str | None = None,
+    /,
+    *,
+    stem: Annotated[str | None, Parameter(name="-f")] = None,
+    columns: Columns | None = None,
+    learning: Learning | None = None,
+    unseen: Unseen | None = None,
+    output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
+    engine: str = "auto",
+    as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+) -> None:
+    """Grow a tree, prune it, print both and how they do.
+
+    Parameters
+    ----------
+    source : str
+        The stem of .names and .data files, or a CSV or Parquet file.
+    stem : str
+        The original's letter for SOURCE.
+    columns : Columns
+        How to read a file whose columns have names.
+    learning : Learning
+        What the learner is asked to do.
+    unseen : Unseen
+        Cases that the tree is not trained on.
+    output : str
+        Save the model in this file.
+    engine : str
+        What grows the tree; c45gpu info lists the engines. The tree does not depend on it.
+    as_json : bool
+        Print one JSON document.
+    """
+    where = _one_source(source, stem)
+    options, test_path = (learning or Learning()).options(), (unseen or Unseen()).path(where)
+    table = training_table(where, columns or Columns())
+    model = _trained(table, options, engine)
+    test = None if test_path is None else table_for(model, test_path)
+    if output is not None:
+        from c45gpu.model.store import save
+
+        save(model, output)
+        note(f"the model is saved in {output}")
+    _print(model, table, test, as_json)
+
+
+def _one_source(source: str | None, stem: str | None) -> str:
+    if (source is None) == (stem is None):
+        raise OptionError("name what to train on, once: c45gpu train STEM, or c45gpu train FILE --target NAME")
+    return source or stem or ""
+
+
+def _trained(table: Table, options: Options, engine: str) -> Model:
+    from c45gpu.induction.train import train as grown_and_pruned
+
+    describe(table.schema, table.n_cases)
+    with progress_of(table.n_cases) as progress:
+        model = grown_and_pruned(table, options, engine, progress)
+    present = [
+        name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
+    ]
+    if len(present) == 1:
+        warn(f"all cases are of the class {present[0]!r}: the tree is a single leaf")
+    return model
+
+
+def _print(model: Model, table: Table, test: Table | None, as_json: bool) -> None:
+    from c45gpu.cli.verdict import judged
+
+    on_train = judged(model, table)
+    on_test = None if test is None else judged(model, test)
+    if as_json:
+        from c45gpu.show.document import document, write_json
+
+        write_json(document(model, _letters(model), train=on_train, test=on_test), sys.stdout)
+        return
+    from c45gpu.show.text import evaluation_text, trees_text
+
+    print(trees_text(model.unpruned, model.pruned, model.schema))
+    print(evaluation_text(on_train.before, on_train.after, model.schema), end="")
+    if on_test is not None:
+        text = evaluation_text(on_test.before, on_test.after, model.schema, data="test data", confusion=True)
+        print(text, end="")
+
+
+def _letters(model: Model) -> list[str]:
+    """The options that differ from the original's defaults, in its letters where it has them."""
+    chosen, default = Options(**model.options), Options()
+    letters = ["-g"] if chosen.criterion != default.criterion else []
+    letters += ["-m", str(chosen.min_cases)] if chosen.min_cases != default.min_cases else []
+    letters += ["-c", f"{100 * chosen.confidence:g}"] if chosen.confidence != default.confidence else []
+    letters += ["--prune", chosen.prune] if chosen.prune != default.prune else []
+    return letters + (["--compat", chosen.compat] if chosen.compat else [])

@@ -1,0 +1,267 @@
+"""NumPy arrays as tables, labels as classes, and the weights of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.data.schema import Attribute, Schema, first_duplicate
+from c45gpu.data.table import Floats, Int32s, Table
+from c45gpu.data.values import listed
+from c45gpu.errors import DataError
+
+Array = npt.NDArray[Any]
+LARGEST_EXACT = 2**53  # up to here float64 tells every whole number from its neighbours
+
+
+def from_arrays(
+    X: npt.ArrayLike,  # noqa: N803 - scikit-learn's name, which callers write out
+    y: npt.ArrayLike | None = None,
+    *,
+    schema: Schema | None = None,
+    names: Sequence[str] | None = None,
+    categorical: Sequence[int] | Sequence[str] | npt.NDArray[Any] | None = None,
+    weights: npt.ArrayLike | None = None,
+) -> Table:
+    """A table from a two-dimensional array.
+
+    Parameters
+    ----------
+    X : array_like, shape (n_cases, n_attributes)
+        float32 stays float32 and float16 becomes it; everything else that is a number becomes float64, if it keeps its
+        value. NaN is unknown, infinities are values. Dates count in seconds. The columns of an array of objects or
+        texts are taken one by one: texts and truth values are discrete, their values sorted, None is unknown.
+    y : array_like, shape (n_cases,), optional
+        A label for each case, see :func:`encode_classes`. Without it the cases have no class.
+    schema : Schema, optional
+        The attributes and classes of a model, to be matched by position: values and kinds are then given, and values
+        it does not know are unknown. `names` and `categorical` are not used.
+    names : sequence of str, optional
+        The attributes' names; x0, x1, ... by default.
+    categorical : sequence of int or str, or boolean mask, optional
+        The columns that are discrete whatever their type, by number, name, or a mask over all columns.
+    weights : array_like, shape (n_cases,), optional
+
+    Raises
+    ------
+    DataError
+        When something does not fit; the message says what and where.
+    """
+    matrix = _matrix(X)
+    n_columns = matrix.shape[1]
+    if schema is not None and len(schema.attributes) != n_columns:
+        raise DataError(f"X has {n_columns} columns where {len(schema.attributes)} are due, as in the training data")
+    if schema is None:
+        names = _checked_names(names, n_columns)
+        chosen = chosen_columns(categorical, names)
+        pairs = [_new_column(name, matrix[:, j], j in chosen) for j, name in enumerate(names)]
+    else:
+        pairs = [(a, _known_column(a, matrix[:, j])) for j, a in enumerate(schema.attributes)]
+    return assemble(pairs, y, weights, schema, len(matrix))
+
+
+def encode_classes(y: Any) -> tuple[Array, Int32s]:
+    """The distinct labels of some cases, and which of them each case has.
+
+    Parameters
+    ----------
+    y : array_like, shape (n_cases,)
+        Labels that can be sorted: numbers, texts or truth values, in an array, a list or a column of a data frame.
+
+    Returns
+    -------
+    labels : ndarray
+        Sorted, without duplicates, of the type of `y`.
+    codes : ndarray of int32, shape (n_cases,)
+        The position of each case's label.
+
+    Raises
+    ------
+    DataError
+        When a label is missing, labels cannot be compared, or `y` has not one dimension.
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise DataError(f"y has {labels.ndim} dimensions where one is due: give one label for each case")
+    missing = _missing(labels)
+    if missing.any():
+        raise DataError(f"y[{int(np.argmax(missing))}] is missing: give every case a class, or leave the case out")
+    try:
+        distinct, codes = _distinct_objects(labels) if labels.dtype == object else np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = listed(sorted({type(label).__name__ for label in labels.tolist()}))
+        raise DataError(f"y mixes labels that cannot be sorted ({kinds}): give labels of one type") from None
+    return distinct, codes.astype(np.int32)
+
+
+def checked_weights(weights: npt.ArrayLike | None, n_cases: int) -> npt.NDArray[np.float64] | None:
+    """Weights as float64, if they are some; None stays None.
+
+    Raises
+    ------
+    DataError
+        When they are not one finite number of at least 0 for each case, or all are 0.
+    """
+    if weights is None:
+        return None
+    try:
+        result = np.array(weights, np.float64)
+    except (TypeError, ValueError):
+        raise DataError("the weights are not numbers: give one for each case") from None
+    if result.shape != (n_cases,):
+        raise DataError(f"weights of shape {result.shape} for {n_cases} cases: give one for each case")
+    wrong = ~(np.isfinite(result) & (result >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"weights[{row}] is {result[row]}: a weight is a finite number of at least 0")
+    if not result.any():
+        raise DataError("every weight is 0: give some case a weight above 0")
+    return result
+
+
+def inexact(values: Array) -> int | None:
+    """The position of the first whole number that float64 cannot hold, None if there is none."""
+    if values.itemsize < 8 or not len(values):
+        return None
+    if -LARGEST_EXACT <= values.min() and values.max() <= LARGEST_EXACT:
+        return None
+    rounded = values.astype(np.float64)
+    ends = np.iinfo(values.dtype)
+    outside = (rounded >= float(ends.max)) | (rounded < float(ends.min))  # rounded up, past the type's end
+    wrong = outside | (np.where(outside, 0, rounded).astype(values.dtype) != values)
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def assemble(
+    pairs: Iterable[tuple[Attribute, Array | None]],
+    y: Any,
+    weights: npt.ArrayLike | None,
+    schema: Schema | None,
+    n_cases: int,
+) -> Table:
+    """The table of some columns and of labels, which may be missing."""
+    pairs = list(pairs)
+    if not pairs or not n_cases:
+        raise DataError(f"{n_cases} cases with {len(pairs)} attributes: give at least one case and one attribute")
+    classes, codes = _classes(y, schema, n_cases)
+    known = Schema(tuple(a for a, _ in pairs), classes) if schema is None else schema
+    return Table(known, [column for _, column in pairs], codes, checked_weights(weights, n_cases))
+
+
+def chosen_columns(chosen: Any, names: Sequence[str]) -> set[int]:
+    """The numbers of columns that are given by number, by name, or by a boolean mask.
+
+    Raises
+    ------
+    DataError
+        When there is no such column.
+    """
+    if chosen is None:
+        return set()
+    given = np.asarray(chosen)
+    if given.dtype == bool and given.shape == (len(names),):
+        return set(np.flatnonzero(given).tolist())
+    position = {**{j: j for j in range(len(names))}, **{name: j for j, name in enumerate(names)}}
+    missing = [key for key in given.tolist() if key not in position]
+    if missing:
+        raise DataError(f"categorical names the column {missing[0]!r}, which is not there: the columns are {listed(names)}")
+    return {position[key] for key in given.tolist()}
+
+
+def _matrix(X: npt.ArrayLike) -> Array:  # noqa: N803
+    try:
+        matrix = np.asarray(X)
+    except ValueError:
+        raise DataError("the rows of X have different lengths: give as many values in each") from None
+    if matrix.ndim != 2:
+        raise DataError(f"X has {matrix.ndim} dimensions where two are due: give it the shape (n_cases, n_attributes)")
+    if matrix.dtype.kind not in "fiubOUMm":
+        raise DataError(f"X holds {matrix.dtype}, which is neither numbers nor texts")
+    return matrix
+
+
+def _checked_names(names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
+    if names is None:
+        return [f"x{j}" for j in range(n_columns)]
+    if len(names) != n_columns:
+        raise DataError(f"{len(names)} names for {n_columns} columns of X: give one each")
+    if (twice := first_duplicate(names)) is not None:
+        raise DataError(f"two columns are named {twice!r}: give each its own name")
+    return names
+
+
+def _new_column(name: str, values: Array, discrete: bool) -> tuple[Attribute, Array]:
+    if discrete or values.dtype.kind in "OU":
+        from c45gpu.data.attributes import column_of, learned
+
+        return learned(name, column_of(name, values), discrete=discrete)
+    return Attribute(name, "continuous"), _numbers(name, values)
+
+
+def _known_column(attribute: Attribute, values: Array) -> Array | None:
+    if attribute.kind == "ignored":
+        return None
+    if attribute.kind == "discrete" or values.dtype.kind in "OU":
+        from c45gpu.data.attributes import column_of, matched
+
+        return matched(attribute, column_of(attribute.name, values))
+    return _numbers(attribute.name, values)
+
+
+def _numbers(name: str, values: Array) -> Floats:
+    kind = values.dtype.kind
+    if kind == "f":
+        return np.array(values, np.float32 if values.itemsize <= 4 else np.float64)
+    if kind in "Mm":
+        return np.where(np.isnat(values), np.nan, values.astype(f"{kind}8[us]").astype(np.int64) / 1e6)
+    row = None if kind == "b" else inexact(values)
+    if row is not None:
+        raise DataError(f"column {name!r}, row {row}: float64 cannot hold {values[row]} exactly: take it as categorical")
+    return values.astype(np.float64)
+
+
+def _classes(y: Any, schema: Schema | None, n_cases: int) -> tuple[tuple[str, ...], Int32s]:
+    if y is None:
+        return () if schema is None else schema.classes, np.full(n_cases, -1, np.int32)
+    labels, codes = encode_classes(y)
+    if len(codes) != n_cases:
+        raise DataError(f"y has {len(codes)} labels for {n_cases} cases: give one for each")
+    names = tuple(str(label) for label in labels)
+    if schema is None:
+        return names, codes
+    foreign = [name for name in names if name not in schema.class_number]
+    if foreign:
+        raise DataError(f"y has the class {foreign[0]!r}, but the classes are {listed(schema.classes)}")
+    return schema.classes, np.array([schema.class_number[name] for name in names], np.int32)[codes]
+
+
+def _missing(labels: Array) -> npt.NDArray[np.bool_]:
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    if labels.dtype.kind in "Mm":
+        return np.isnat(labels)
+    if labels.dtype == object:
+        return np.array([_is_missing(label) for label in labels.tolist()], bool)
+    return np.zeros(len(labels), bool)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, a NaN, or pandas' NA or NaT (which are not imported for the purpose)."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (
+        isinstance(label, float | np.floating) and label != label
+    )
+
+
+def _distinct_objects(labels: Array) -> tuple[Array, Int32s]:
+    """What np.unique gives, without sorting all labels: texts are slow to compare."""
+    position: dict[Any, int] = {}
+    codes = np.array([position.setdefault(label, len(position)) for label in labels.tolist()], np.int64)
+    distinct = np.empty(len(position), object)
+    distinct[:] = list(position)
+    order = np.argsort(distinct, kind="stable")
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    return distinct[order], rank[codes]

@@ -1,0 +1,124 @@
+"""Arrow's columns as NumPy arrays: numbers, and codes of distinct values.
+
+A *column* is a pyarrow ChunkedArray throughout; a *fault* is a function that makes the DataError of a message and,
+where one is at fault, a row (from 0).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from c45gpu.data.arrays import inexact
+from c45gpu.data.table import Floats, Int32s
+from c45gpu.data.values import UNKNOWN, number, shown
+from c45gpu.errors import DataError
+
+Column = Any  # pyarrow has no types for mypy
+Fault = Callable[[str, int | None], DataError]
+
+TEXT: Final = pa.dictionary(pa.int32(), pa.string())
+TICKS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # to a second
+SECONDS_OF_A_DAY: Final = 86400
+
+
+def is_discrete(kind: Any) -> bool:
+    """Whether columns of an Arrow type are discrete unless told otherwise: texts, truth values, dictionaries."""
+    return pa.types.is_boolean(kind) or pa.types.is_dictionary(kind) or _is_text(kind)
+
+
+def coded(column: Column) -> tuple[list[Any], Int32s]:
+    """The distinct values of a column, and for each row the position of its value, -1 where it is null.
+
+    A dictionary's values keep their order, used or not; any other column's come in the order of appearance.
+    """
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
+    codes = whole.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return whole.dictionary.to_pylist(), codes
+
+
+def numbers(column: Column, fault: Fault) -> Floats:
+    """A column as numbers, NaN where it is null: float32 stays float32, everything else becomes float64.
+
+    Dates and times count in seconds: since 1970, since midnight, or as long as a duration takes.
+
+    Raises
+    ------
+    DataError
+        Made by `fault`: at a text that spells no number, at a whole number that float64 cannot hold, and for types
+        that have no size.
+    """
+    kind = column.type
+    if pa.types.is_null(kind):
+        return np.full(len(column), math.nan)
+    if pa.types.is_floating(kind):
+        return floats(column, np.float64 if kind == pa.float64() else np.float32)
+    if pa.types.is_integer(kind):
+        return _whole_numbers(column, fault)
+    if pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        return floats(column.cast(pa.float64()) if pa.types.is_decimal(kind) else column.cast(pa.int8()), np.float64)
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return _seconds(column)
+    if pa.types.is_dictionary(kind) or _is_text(kind):
+        return _spelled(column, fault)
+    raise fault(f"has the type {kind}, which is neither a number nor a text: ignore it", None)
+
+
+def floats(column: Column, kind: type[np.floating[Any]]) -> Floats:
+    """A column of numbers as one array of the given type, NaN where it is null, copied once."""
+    result: Floats = np.empty(len(column), kind)
+    at = 0
+    for chunk in column.chunks:
+        result[at : at + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
+        at += len(chunk)
+    return result
+
+
+def _is_text(kind: Any) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _whole_numbers(column: Column, fault: Fault) -> Floats:
+    ends = pc.min_max(column).as_py()
+    if ends["min"] is not None and max(-ends["min"], ends["max"]) > 2**53:
+        row = inexact(column.fill_null(0).to_numpy())
+        if row is not None:
+            raise fault(f"{column[row]} is too large to be told from its neighbours in float64: take the column as "
+                        "categorical, or ignore it", row)
+    return floats(column, np.float64)
+
+
+def _seconds(column: Column) -> Floats:
+    kind = column.type
+    if pa.types.is_date(kind):
+        days = column.cast(pa.date32()).cast(pa.int32())
+        return floats(days, np.float64) * SECONDS_OF_A_DAY
+    ticks = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+    return floats(ticks, np.float64) / TICKS[kind.unit]
+
+
+def _spelled(column: Column, fault: Fault) -> Floats:
+    """Numbers that are spelled out, each distinct text read once."""
+    distinct, codes = coded(column)
+    sizes = np.full(len(distinct) + 1, math.nan)  # the last one is for the code -1
+    for code in np.unique(codes[codes >= 0]).tolist():
+        try:
+            sizes[code] = _size(distinct[code])
+        except (TypeError, ValueError):
+            raise fault(f"{shown(str(distinct[code]))} is not a number", int(np.argmax(codes == code))) from None
+    return sizes[codes]
+
+
+def _size(value: Any) -> float:
+    if isinstance(value, str):
+        return number(value.strip() or UNKNOWN)
+    return math.nan if value is None else float(value)

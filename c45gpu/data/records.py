@@ -1,0 +1,103 @@
+"""The records of a ``.data`` or ``.test`` file, one a line: the values of a case, a comma after each, and its class.
+
+The whole grammar is read here, field by field. Files that use little of it, nearly all, take the way of
+`arrowrecords`, which is faster and gives the same table or none.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.data.schema import Attribute, Schema
+from c45gpu.data.table import Int32s, Table
+from c45gpu.data.tokens import FilePath, fields
+from c45gpu.data.values import Codes, Unseen, class_number, number
+from c45gpu.errors import DataError
+
+Columns = list[npt.NDArray[Any] | None]
+
+
+class Reading:
+    """What the fields of a record mean while a file is read.
+
+    Parameters
+    ----------
+    schema : Schema
+    training : bool
+        Whether each case must have a class, and a ``discrete N`` takes new values.
+    unseen : {"error", "unknown"}
+        What an undeclared value of a discrete attribute is.
+    """
+
+    def __init__(self, schema: Schema, *, training: bool, unseen: Unseen) -> None:
+        self.schema, self.training = schema, training
+        self.codes: dict[int, Codes] = {
+            a: Codes(schema.attributes[a], training=training, unseen=unseen)
+            for a in schema.used
+            if schema.attributes[a].kind == "discrete"
+        }
+
+    def class_number(self, name: str) -> int:
+        """The number of a class, -1 where a case may have none and has none."""
+        return class_number(self.schema, name, training=self.training)
+
+    def table(self, columns: Columns, classes: Int32s) -> Table:
+        """The table of what was read; its schema has the values that were collected on the way."""
+        attributes: list[Attribute] = list(self.schema.attributes)
+        for a, codes in self.codes.items():
+            if attributes[a].capacity is not None:
+                attributes[a] = codes.attribute
+        return Table(Schema(tuple(attributes), self.schema.classes, self.schema.target), columns, classes)
+
+
+def read_records(text: str, path: FilePath, reading: Reading) -> Table:
+    """The table of a text, by the whole grammar.
+
+    Raises
+    ------
+    DataError
+        At the first record that does not fit, or when there is none.
+    """
+    n_attributes = len(reading.schema.attributes)
+    store = {a: array("i" if a in reading.codes else "d") for a in reading.schema.used}
+    readers = [(a, _reader(reading, a), store[a].append) for a in reading.schema.used]
+    classes, width = array("i"), 0
+    for line, names in _records(text, path):
+        width = width or (n_attributes if len(names) == n_attributes and not reading.training else n_attributes + 1)
+        if len(names) != width:
+            raise _wrong_width(len(names), width, n_attributes, path, line)
+        for a, read, append in readers:
+            try:
+                append(read(names[a]))
+            except ValueError as fault:
+                raise DataError(f"attribute {reading.schema.attributes[a].name!r}: {fault}", path, line) from None
+        try:
+            classes.append(reading.class_number(names[-1]) if width > n_attributes else -1)
+        except ValueError as fault:
+            raise DataError(str(fault), path, line) from None
+    if not classes:
+        raise DataError("holds no records, only blank lines and comments: give at least one case", path)
+    columns: Columns = [np.array(store[a]) if a in store else None for a in range(n_attributes)]
+    return reading.table(columns, np.array(classes, np.int32))
+
+
+def _records(text: str, path: FilePath) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and fields of the lines that hold a record."""
+    for line, content in enumerate(text.split("\n"), 1):
+        if names := fields(content, path, line):
+            yield line, names
+
+
+def _reader(reading: Reading, attribute: int) -> Callable[[str], float]:
+    return reading.codes[attribute].code if attribute in reading.codes else number
+
+
+def _wrong_width(found: int, width: int, n_attributes: int, path: FilePath, line: int) -> DataError:
+    wanted = f"{width} fields ({n_attributes} values{' and the class' if width > n_attributes else ''})"
+    remedy = "is one missing?" if found < width else "write \\, \\: or \\. for one that belongs to a name"
+    return DataError(f"the record has {found} fields where {wanted} are due: {remedy}", path, line)
