@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from tests.oracle_grow import Case, Json, Node, Problem, Settings, Training, Value, as_read, grow, shares
+from tests.oracle_grow import Case, Json, Node, Problem, Settings, Training, Value, as_document, as_read, grow, shares
 
 __all__ = ["Json", "Problem", "Settings", "Value", "class_sums", "train"]
 
@@ -106,23 +106,6 @@ def leaves(node: Node) -> Iterator[Node]:
 
 
 # ---------------------------------------------------------------- trees, and what they say
-def as_document(training: Training, node: Node, as_grown: bool) -> Json:
-    """A node and what is below it in the format of the golden files."""
-    document: Json = {
-        "type": "leaf" if not node.branches else "discrete" if node.threshold is None else "threshold",
-        "leaf": node.label,
-        "items": training.as_cases(node.units),
-        "errors": training.as_cases(node.errors) if as_grown else node.errors,
-        "dist": [training.as_cases(units) for units in node.class_units],
-    }
-    if node.branches:
-        document["att"] = node.attribute
-        document["branches"] = [as_document(training, branch, as_grown) for branch in node.branches]
-        if node.threshold is not None:
-            document["cut"] = node.threshold
-    return document
-
-
 def train(problem: Problem, settings: Settings, guide: Json | None = None) -> tuple[Json, Json]:
     """The tree as grown and the pruned tree.
 

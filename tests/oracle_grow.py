@@ -118,7 +118,7 @@ class Training:
         self.rows = [as_read(problem, settings, problem.rows[i]) for i in present]
         self.classes = [problem.classes[i] for i in present]
         weights = [Fraction(given[i]) for i in present]
-        self.total = sum(weights, Fraction(0))
+        self.total = Fraction(math.fsum(weights))
         self.one_case = self._units_of_a_case(weights)
         self.cases = [(i, round(weight * self.one_case)) for i, weight in enumerate(weights)]
 
@@ -359,3 +359,20 @@ def worth(settings: Settings, c: Candidate, average: Decimal) -> Decimal:
     if settings.criterion == "gain":
         return c.gain if c.info > 0 else -EPS
     return c.gain / c.info if c.gain >= average - EPS and c.info > EPS else -EPS
+
+
+def as_document(training: Training, node: Node, as_grown: bool) -> Json:
+    """A node and what is below it in the format of the golden files."""
+    document: Json = {
+        "type": "leaf" if not node.branches else "discrete" if node.threshold is None else "threshold",
+        "leaf": node.label,
+        "items": training.as_cases(node.units),
+        "errors": training.as_cases(node.errors) if as_grown else node.errors,
+        "dist": [training.as_cases(units) for units in node.class_units],
+    }
+    if node.branches:
+        document["att"] = node.attribute
+        document["branches"] = [as_document(training, branch, as_grown) for branch in node.branches]
+        if node.threshold is not None:
+            document["cut"] = node.threshold
+    return document

@@ -70,7 +70,9 @@ def test_train_prints_trees_and_evaluation(golf: str, capsys: pytest.CaptureFixt
 def test_train_on_csv_grows_the_same_tree(golf_csv: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", golf_csv, "--target", "play"]) == 0
     out, err = capsys.readouterr()
-    tests = [line.split(":")[0] for line in out.splitlines() if "outlook" in line or "humidity" in line or "windy" in line]
+    tests = [
+        line.split(":")[0] for line in out.splitlines() if "outlook" in line or "humidity" in line or "windy" in line
+    ]
     assert sorted(tests) == sorted(line.split(":")[0] for line in GOLF_TREE.splitlines())
     assert "outlook: discrete, 3 values" in err
 
@@ -147,13 +149,21 @@ def test_old_letters_work(examples: Path, tmp_path: Path, capsys: pytest.Capture
     )
     assert old == new
     assert "Evaluation on test data (344 items):" in old
-    together, apart = old_and_new(capsys, ["-f", stem, "-m5", "-c10", "-gu"], ["-f", stem, "-m", "5", "-c", "10", "-g", "-u"])
+    together, apart = old_and_new(
+        capsys, ["-f", stem, "-m5", "-c10", "-gu"], ["-f", stem, "-m", "5", "-c", "10", "-g", "-u"]
+    )
     assert together == apart == old
 
 
 @pytest.mark.parametrize(
     ("option", "differs"),
-    [(["-g"], True), (["-m", "40"], True), (["-c", "0.01"], True), (["--prune", "pep"], True), (["--prune", "none"], True)],
+    [
+        (["-g"], True),
+        (["-m", "40"], True),
+        (["-c", "0.01"], True),
+        (["--prune", "pep"], True),
+        (["--prune", "none"], True),
+    ],
 )
 def test_options_reach_the_learner(
     examples: Path, option: list[str], differs: bool, capsys: pytest.CaptureFixture[str]

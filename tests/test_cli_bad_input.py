@@ -220,7 +220,9 @@ def no_room() -> None:
 def test_a_full_disk_keeps_the_old_model(model: Path, tmp_path: Path) -> None:
     old, before = model.read_bytes(), sorted(os.listdir(tmp_path))
     arguments = ["train", tmp_path / "t.csv", *SAVE_ARGUMENTS, model, "-m", "1"]
-    done = subprocess.run([sys.executable, "-m", "c45gpu", *arguments], capture_output=True, text=True, preexec_fn=no_room)
+    done = subprocess.run(
+        [sys.executable, "-m", "c45gpu", *arguments], capture_output=True, text=True, preexec_fn=no_room
+    )
     assert done.returncode == 1
     assert done.stdout == ""
     assert complaint(done.stderr).startswith(f"{model}: ")
@@ -286,7 +288,9 @@ def test_a_place_that_is_no_folder(model: Path, tmp_path: Path, refused: Refusal
     ],
     ids=" ".join,
 )
-def test_wrong_commands(arguments: list[str], tmp_path: Path, refused: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_commands(
+    arguments: list[str], tmp_path: Path, refused: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     csv_with(tmp_path, CSV)
     monkeypatch.chdir(tmp_path)
     assert refused(*arguments, code=2) != ""

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
 
 from c45gpu.data.arrays import inexact
 from c45gpu.data.table import Floats, Int32s
@@ -25,6 +26,17 @@ Fault = Callable[[str, int | None], DataError]
 TEXT: Final = pa.dictionary(pa.int32(), pa.string())
 TICKS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # to a second
 SECONDS_OF_A_DAY: Final = 86400
+
+BLOCKS_OF_A_THREAD: Final = 4  # so that threads that end early find more to do
+SMALLEST_BLOCK: Final = 1 << 20  # bytes; Arrow's own size
+LARGEST_BLOCK: Final = 1 << 23  # bytes; larger ones gain nothing, see bench_read_csv.py
+
+
+def read_options(n_bytes: int, names: list[str], skip_rows: int = 0) -> Any:
+    """Options of Arrow's CSV reader: columns named here, blocks of a size that suits the text."""
+    blocks = max(1, n_bytes // (BLOCKS_OF_A_THREAD * pa.cpu_count()))
+    block_size = min(max(blocks, SMALLEST_BLOCK), LARGEST_BLOCK)
+    return arrow_csv.ReadOptions(column_names=names, skip_rows=skip_rows, block_size=block_size)
 
 
 def is_discrete(kind: Any) -> bool:

@@ -44,15 +44,12 @@ def read_bytes(path: FilePath) -> bytes:
     Raises
     ------
     DataError
-        When the file is missing, cannot be read or is empty.
+        When the file is missing or cannot be read.
     """
     try:
-        raw = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}; check the path", path) from None
-    if not raw or raw.isspace():
-        raise DataError("is empty: give a file with data in it", path)
-    return raw
+        raise DataError(f"cannot be read ({error.strerror}): check the path", path) from None
 
 
 def utf8(raw: bytes, path: FilePath) -> bytes:
@@ -61,8 +58,10 @@ def utf8(raw: bytes, path: FilePath) -> bytes:
     Raises
     ------
     DataError
-        When there are NUL bytes in it: it is no text, or UTF-16.
+        When it is blank, or holds NUL bytes: then it is no text, or UTF-16.
     """
+    if not raw or raw.isspace():
+        raise DataError("is empty: give a file with data in it", path)
     if b"\0" in raw:
         raise DataError("is a binary file (it holds NUL bytes), not text: give text, encoded as UTF-8", path)
     raw = raw.removeprefix(_BYTE_ORDER_MARK)

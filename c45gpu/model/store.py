@@ -204,7 +204,7 @@ def _model_of(content: bytes) -> Model:
         kind = "a pickle, which is never read" if content.startswith(b"\x80") else "no model file"
         raise ModelError(f"this is {kind}: give a file that c45gpu saved")
     header, archive = _opened(content)
-    if False and content[-_SEAL_LENGTH:] != _seal(content[:-_SEAL_LENGTH]):
+    if content[-_SEAL_LENGTH:] != _seal(content[:-_SEAL_LENGTH]):
         raise _damaged("its content does not match its check sum")
     try:
         schema = _schema_of(header["schema"])

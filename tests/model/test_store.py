@@ -103,13 +103,14 @@ def refusal(path: Path, content: bytes | None = None) -> str:
     return message
 
 
-def rebuilt(change: Callable[[dict[str, Any], dict[str, bytes]], object]) -> bytes:
-    """A model file with all check sums right, whose header and members were changed before."""
+def rebuilt(change: Callable[[dict[str, Any], dict[str, bytes]], object], wrong: dict[str, str] | None = None) -> bytes:
+    """A model file whose header and members were changed before the check sums were taken, but for some wrong ones."""
     with zipfile.ZipFile(io.BytesIO(model_bytes(small_model()))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(members.pop("header.json"))
     change(header, members)
     header["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
+    header["sha256"] |= wrong or {}
     return store._sealed_zip({"header.json": json.dumps(header).encode(), **members})
 
 
@@ -122,6 +123,11 @@ def npy(array: Any, **options: bool) -> bytes:
 def test_rebuilding_without_a_change_gives_a_model(tmp_path: Path) -> None:
     (tmp_path / "same.model").write_bytes(rebuilt(lambda header, members: None))
     assert load(tmp_path / "same.model").pruned.equals(small_model().pruned)
+
+
+def test_a_member_that_does_not_match_its_check_sum(tmp_path: Path) -> None:
+    content = rebuilt(lambda header, members: None, wrong={"pruned/label.npy": "0" * 64})
+    assert "pruned/label.npy does not match its check sum" in refusal(tmp_path / "m", content)
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:

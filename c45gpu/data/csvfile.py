@@ -1,0 +1,157 @@
+"""CSV and TSV by Arrow's reader; Python's own reader only finds the line when something is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from c45gpu.data.arrowcolumns import TEXT, read_options
+from c45gpu.data.attributes import literal
+from c45gpu.data.namedfiles import NamedFile
+from c45gpu.data.tokens import FilePath, read_bytes, utf8
+from c45gpu.data.values import UNKNOWN
+from c45gpu.errors import DataError
+
+UNKNOWN_TEXTS: Final = ("", UNKNOWN, "NA", "N/A", "NaN", "nan", "NULL", "null", "<NA>")
+COMPRESSED: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
+
+class _Row(NamedTuple):
+    """A row that is not blank, with its first and last line."""
+
+    first: int
+    last: int
+    fields: list[str]
+
+
+class CsvFile(NamedFile):
+    """Delimited text with a header; blanks around names and fields do not count.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Decompressed when its suffix says that it is compressed.
+    delimiter : str
+
+    Raises
+    ------
+    DataError
+        When it cannot be read, is blank, or is no text.
+    """
+
+    def __init__(self, path: FilePath, delimiter: str) -> None:
+        super().__init__(path)
+        self._delimiter = delimiter
+        self._text = utf8(_decompressed(path), path)
+        self._has_quotes = b'"' in self._text
+        header = next(self._rows())
+        self.header, self._header_end = header.first, header.last
+        self.names = [name.strip() for name in header.fields]
+
+    def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
+        """Some columns; types are inferred from all rows, except for `as_text`.
+
+        Raises
+        ------
+        DataError
+            When a row has too few or too many fields, a quote is left open, or there are no rows.
+        """
+        self._require_closed_quotes()
+        try:
+            table = self._parsed(names, as_text, across_lines=False)
+        except pa.ArrowInvalid:
+            self._require_equal_widths()
+            table = self._parsed_across_lines(names, as_text)
+        self.require_rows(table.num_rows)
+        return table
+
+    def spelling(self, value: Any) -> str | None:
+        """A text without the blanks around it; None for `UNKNOWN_TEXTS`."""
+        text = literal(value)
+        text = None if text is None else text.strip()
+        return None if text in UNKNOWN_TEXTS else text
+
+    def fault(self, name: str, message: str, row: int | None) -> DataError:
+        """The error of a column, with the line on which the row begins."""
+        return DataError(f"column {name!r}: {message}", self.path, None if row is None else self._line_of(row))
+
+    def _parsed(self, names: Sequence[str], as_text: Collection[str], across_lines: bool) -> Any:
+        return arrow_csv.read_csv(
+            pa.BufferReader(self._text),
+            read_options=read_options(len(self._text), self.names, self._header_end),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self._delimiter, quote_char='"' if self._has_quotes else False, newlines_in_values=across_lines
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(as_text, TEXT),
+                include_columns=list(names),
+                null_values=[before + text for before in ("", " ") for text in UNKNOWN_TEXTS],
+                strings_can_be_null=True,
+                true_values=[],  # "true" is a text, so that a class keeps its spelling
+                false_values=[],
+                auto_dict_encode=True,
+                auto_dict_max_cardinality=2**31 - 1,
+            ),
+        )
+
+    def _parsed_across_lines(self, names: Sequence[str], as_text: Collection[str]) -> Any:
+        """Once more, slower, for quoted fields with line breaks: Arrow may have cut the text inside one."""
+        try:
+            return self._parsed(names, as_text, across_lines=True)
+        except pa.ArrowInvalid as error:
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"cannot be read as CSV ({reason}): check the file", self.path) from None
+
+    def _rows(self, *, strict: bool = False) -> Iterator[_Row]:
+        """The rows by Python's reader; a strict one tells an open quote, and ends early where quotes stand oddly."""
+        lines = io.TextIOWrapper(io.BytesIO(self._text), "utf-8", newline="")
+        reader = csv.reader(lines, delimiter=self._delimiter, strict=strict)
+        last = 0
+        try:
+            for fields in reader:
+                if fields:
+                    yield _Row(reader.line_num - sum(field.count("\n") for field in fields), reader.line_num, fields)
+                last = reader.line_num
+        except csv.Error as error:
+            if "unexpected end of data" in str(error):
+                raise DataError("a quote is opened here and never closed: close it", self.path, last + 1) from None
+            if not strict:
+                raise DataError(f"cannot be read as CSV ({error}): check this line", self.path, last + 1) from None
+
+    def _line_of(self, row: int) -> int:
+        return next(islice(self._rows(), row + 1, None)).first
+
+    def _require_equal_widths(self) -> None:
+        due = len(self.names)
+        for row in self._rows():
+            if len(row.fields) != due:
+                raise DataError(
+                    f"the row has {len(row.fields)} fields, the header has {due}: fill in what is missing, or put "
+                    f"quotes around a field that holds {self._delimiter!r}",
+                    self.path,
+                    row.first,
+                )
+
+    def _require_closed_quotes(self) -> None:
+        """Refuse a quote that nothing closes: readers take it and all that follows for one field."""
+        if self._has_quotes and self._text.count(b'"') % 2:
+            deque(self._rows(strict=True), maxlen=0)
+
+
+def _decompressed(path: FilePath) -> bytes:
+    raw = read_bytes(path)
+    codec = COMPRESSED.get(Path(path).suffix.lower())
+    if codec is None:
+        return raw
+    try:
+        return bytes(pa.input_stream(pa.BufferReader(raw), compression=codec).read())
+    except (OSError, pa.ArrowException):
+        raise DataError(f"is not a {codec} file, or is cut short: check the file", path) from None

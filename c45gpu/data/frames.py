@@ -1,0 +1,216 @@
+"""Tables from files whose columns have names, from data frames, and from arrays.
+
+What a column becomes, unless told otherwise:
+
+    texts, truth values, categories     discrete
+    numbers                             continuous; float32 stays float32, everything else becomes float64
+    dates and times                     continuous, in seconds: since 1970, since midnight, or of a duration
+    nothing but nulls                   continuous, all unknown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+import narwhals.stable.v2 as nw
+import numpy.typing as npt
+import pyarrow as pa
+
+from c45gpu.data.arrays import assemble, checked_weights, chosen_columns, encode_classes, from_arrays
+from c45gpu.data.arrowcolumns import Column, numbers
+from c45gpu.data.arrowfile import IpcFile, ParquetFile
+from c45gpu.data.attributes import as_column, classes_of, learned, matched, mixed
+from c45gpu.data.csvfile import COMPRESSED, CsvFile
+from c45gpu.data.namedfiles import NamedFile
+from c45gpu.data.schema import Attribute, Schema, first_duplicate
+from c45gpu.data.table import Table
+from c45gpu.data.tokens import FilePath
+from c45gpu.data.values import listed
+from c45gpu.errors import DataError, OptionError
+
+__all__ = ["describe", "encode_classes", "from_arrays", "from_frame", "read_file"]
+
+_OPENERS: Final[dict[str, Callable[[FilePath], NamedFile]]] = {
+    ".csv": partial(CsvFile, delimiter=","),
+    ".tsv": partial(CsvFile, delimiter="\t"),
+    **dict.fromkeys((".parquet", ".pq"), ParquetFile),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), IpcFile),
+}
+
+
+def read_file(
+    path: FilePath,
+    *,
+    target: str | None = None,
+    schema: Schema | None = None,
+    categorical: Sequence[str] = (),
+    continuous: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    weight: str | None = None,
+) -> Table:
+    """A table from a CSV, TSV, Parquet or Arrow IPC file, told apart by the suffix; CSV and TSV may be compressed.
+
+    In CSV and TSV the first line names the columns, the blanks around a field do not count, and the texts in
+    `c45gpu.data.csvfile.UNKNOWN_TEXTS` (an empty field, ``?``, ``NA``, ``NaN``, ...) are unknown; infinities are
+    values. In the other formats nulls, NaN, empty texts and ``?`` are unknown.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+    target : str, optional
+        The column that holds the class; needed unless there is a schema, whose target it is by default.
+    schema : Schema, optional
+        The attributes and classes of a model, matched by name: columns may come in any order, others are read over,
+        values that it does not know are unknown, and the target may be absent (no case has a class then). Without one
+        the attributes are learned from the file: every other column, in order, values and classes sorted - by size
+        if all of them are numbers, and named as they are written.
+    categorical, continuous, ignore : sequence of str
+        Columns that are discrete, continuous or ignored whatever their type. Not with a schema.
+    weight : str, optional
+        The column that holds the weight of each case.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or something in it does not fit; the message names the line where it can.
+    OptionError
+        When options do not go together.
+    """
+    file = _opened(path)
+    if schema is not None:
+        if categorical or continuous or ignore:
+            raise OptionError("categorical, continuous and ignore do not go with a schema, which says the kinds already")
+        return _matched_table(file, schema, target, weight)
+    if target is None:
+        raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
+    return _learned_table(file, _Roles(target, weight, tuple(categorical), tuple(continuous), tuple(ignore)))
+
+
+def from_frame(
+    frame: Any,
+    y: Any = None,
+    *,
+    schema: Schema | None = None,
+    categorical: str | Sequence[str] | Sequence[int] | npt.NDArray[Any] = "from_dtype",
+    weights: npt.ArrayLike | None = None,
+) -> Table:
+    """A table from a data frame: pandas, polars, pyarrow, cuDF, or anything that exports Arrow streams.
+
+    Nulls and NaN are unknown; texts are taken as they are, ``""`` and ``"?"`` included. The values of a categorical
+    column are its categories in their order, used or not; any other discrete column's values are sorted.
+
+    Parameters
+    ----------
+    frame : data frame, n_cases rows
+        Columns of attributes only.
+    y : array_like, shape (n_cases,), optional
+        A label for each case, see :func:`encode_classes`; a class is called ``str(label)``. Without it the cases have
+        no class.
+    schema : Schema, optional
+        The attributes and classes of a model, matched by name; columns may come in any order, others are not looked
+        at, and values that it does not know are unknown.
+    categorical : "from_dtype", sequence of str or int, or boolean mask
+        Columns that are discrete whatever their type. Not used with a schema.
+    weights : array_like, shape (n_cases,), optional
+
+    Raises
+    ------
+    DataError
+        When something does not fit; the message says which column and row.
+    """
+    native = _narwhals(frame)
+    names = [str(name) for name in native.columns]
+    series = {name: native[column] for name, column in zip(names, native.columns, strict=True)}
+    if len(series) < len(names):
+        raise DataError(f"two columns are named {first_duplicate(names)!r}: give each its own name")
+    if schema is None:
+        chosen = chosen_columns(None if isinstance(categorical, str) else categorical, names)
+        pairs: list[tuple[Attribute, Any]] = [
+            learned(name, _column(name, series[name]), discrete=j in chosen) for j, name in enumerate(names)
+        ]
+    else:
+        if missing := [schema.attributes[a].name for a in schema.used if schema.attributes[a].name not in series]:
+            raise DataError(f"there is no column {missing[0]!r}, which the model needs: the columns are {listed(names)}")
+        pairs = [
+            (a, None if a.kind == "ignored" else matched(a, _column(a.name, series[a.name]))) for a in schema.attributes
+        ]
+    return assemble(pairs, y, weights, schema, len(native))
+
+
+def describe(schema: Schema) -> list[tuple[str, str, str]]:
+    """What each column was taken for: its name, its kind, and the values where it has some; the class comes last."""
+    rows = [(a.name, a.kind, f"{len(a.values)}: {listed(a.values)}" if a.kind == "discrete" else "") for a in schema.attributes]
+    return [*rows, (schema.target, "class", f"{schema.n_classes}: {listed(schema.classes)}")]
+
+
+class _Roles(NamedTuple):
+    """What the columns of a file are for, as far as it was said."""
+
+    target: str
+    weight: str | None
+    categorical: tuple[str, ...]
+    continuous: tuple[str, ...]
+    ignore: tuple[str, ...]
+
+    @property
+    def apart(self) -> set[str]:
+        """The columns that are no attributes."""
+        return {self.target} if self.weight is None else {self.target, self.weight}
+
+    @property
+    def named(self) -> list[str]:
+        """All columns that were given a role; each can have only one."""
+        return [*self.apart, *self.categorical, *self.continuous, *self.ignore]
+
+
+def _opened(path: FilePath) -> NamedFile:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED and suffixes[-2:-1] in ([".csv"], [".tsv"]):
+        suffixes.pop()
+    opener = _OPENERS.get(suffixes[-1] if suffixes else "")
+    if opener is None:
+        raise DataError(f"the suffix tells no format that can be read: use one of {' '.join(_OPENERS)}", path)
+    return opener(path)
+
+
+def _learned_table(file: NamedFile, roles: _Roles) -> Table:
+    file.require_names(roles.named)
+    if (twice := first_duplicate(roles.named)) is not None or roles.target == roles.weight:
+        raise OptionError(f"column {twice or roles.target!r} has two roles: give it one")
+    wanted = [name for name in file.names if name not in roles.ignore]
+    columns = file.read(wanted, {roles.target, *roles.categorical})
+    pairs = [_learned(file, name, columns, roles) for name in file.names if name not in roles.apart]
+    classes, codes = classes_of(columns.column(roles.target), file.spelling, partial(file.fault, roles.target))
+    schema = Schema(tuple(a for a, _ in pairs), classes, roles.target)
+    return Table(schema, [values for _, values in pairs], codes, _weights(file, columns, roles.weight))
+
+
+def _learned(file: NamedFile, name: str, columns: Any, roles: _Roles) -> tuple[Attribute, Any]:
+    if name in roles.ignore:
+        return Attribute(name, "ignored"), None
+    column, fault = columns.column(name), partial(file.fault, name)
+    if name in roles.continuous:
+        return Attribute(name, "continuous"), numbers(column, fault)
+    discrete = name in roles.categorical
+    return learned(name, column, discrete=discrete, spelling=file.spelling, keep_order=False, fault=fault)
+
+
+def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: str | None) -> Table:
+    used = [schema.attributes[a] for a in schema.used]
+    target = schema.target if target is None and schema.target in file.names else target
+    extra = [name for name in (target, weight) if name is not None]
+    wanted = [*(a.name for a in used), *extra]
+    file.require_names(wanted)
+    if first_duplicate(wanted) is not None:
+        raise OptionError(f"column {first_duplicate(wanted)!r} has two roles: give it one")
+    as_text = {a.name for a in used if a.kind == "discrete"} | ({target} if target else set())
+    columns = file.read(wanted, as_text)
+    values = [
+        None if a.kind == "ignored"
+        else matched(a, columns.column(a.name), spelling=file.spelling, fault=partial(file.fault, a.name))
+        for a in schema.attributes
+    ]
+    ...

@@ -1,0 +1,192 @@
+"""C4.5 as a scikit-learn estimator; here, and only here, a case is a sample and an attribute a feature."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from c45gpu.data.table import Table
+from c45gpu.induction.options import Criterion, Options, Pruning
+from c45gpu.induction.train import train
+from c45gpu.model.predict import class_frequencies, predicted_classes
+from c45gpu.model.store import Model
+from c45gpu.model.tree import Tree
+
+FromDtype = Literal["from_dtype"]
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A C4.5 decision tree.
+
+    Parameters
+    ----------
+    criterion : {"gain_ratio", "gain"}
+        What the chosen test maximises.
+    min_cases : int
+        At least two branches of a test must have this weight.
+    confidence : float
+        The confidence of error-based pruning, above 0 and at most 1. Smaller prunes more.
+    prune : bool or {"ebp", "pep", "none"}
+        How to prune: "ebp" is C4.5's error-based pruning, and so is True; "pep" is pessimistic error pruning; False is
+        "none".
+    categorical_features : "from_dtype", sequence of int or str, boolean mask, or None
+        The features to be taken as discrete. "from_dtype" takes those that hold texts, categories or truth values;
+        whatever is named otherwise is discrete in addition to them.
+    compat : "r8" or None
+        Read values, place cuts and take -999 for unknown as release 8 of the original does.
+    engine : str
+        What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Where the features of `X` have names.
+    model_ : Model
+        Both trees with their schema, for :func:`c45gpu.save`.
+    tree_ : Tree
+        The pruned tree.
+    unpruned_tree_ : Tree
+        The tree as grown.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion = "gain_ratio",
+        *,
+        min_cases: int = 2,
+        confidence: float = 0.25,
+        prune: bool | Pruning = True,
+        categorical_features: FromDtype | npt.ArrayLike | None = "from_dtype",
+        compat: Literal["r8"] | None = None,
+        engine: str = "auto",
+    ) -> None:
+        self.criterion = criterion
+        self.min_cases = min_cases
+        self.confidence = confidence
+        self.prune = prune
+        self.categorical_features = categorical_features
+        self.compat = compat
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Grow and prune a tree.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (n_samples, n_features)
+            NaN and None are unknown.
+        y : array_like, shape (n_samples,)
+            Labels: numbers, texts or truth values.
+        sample_weight : array_like, shape (n_samples,), optional
+            Finite and not negative; a sample of weight 0 counts as absent.
+
+        Returns
+        -------
+        C45Classifier
+            Itself.
+
+        Raises
+        ------
+        DataError
+            When the samples cannot be used as they are; it is a ValueError.
+        OptionError
+            When a parameter is out of range; it is a ValueError.
+        """
+        options = self._options()
+        table = self._training_table(X, y, sample_weight)
+        self.model_: Model = train(table, options, self.engine)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each sample.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training; values never seen there are unknown.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,)
+        """
+        labels: npt.NDArray[Any] = self.classes_[predicted_classes(self.predict_proba(X))]
+        return labels
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class for each sample.
+
+        A sample whose value is unknown where the tree asks for it goes down every branch, in fractions.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        table = self._table(X, reset=False, schema=self.model_.schema)
+        return class_frequencies(self.tree_, table.as_release8() if self.model_.options["compat"] else table)
+
+    @property
+    def tree_(self) -> Tree:
+        """The pruned tree."""
+        return self.model_.pruned
+
+    @property
+    def unpruned_tree_(self) -> Tree:
+        """The tree as grown."""
+        return self.model_.unpruned
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _options(self) -> Options:
+        prune = {True: "ebp", False: "none"}[self.prune] if isinstance(self.prune, bool) else self.prune
+        cases, confidence = self.min_cases, self.confidence
+        return Options(
+            self.criterion,
+            int(cases) if isinstance(cases, numbers.Integral) and not isinstance(cases, bool) else cases,
+            float(confidence) if isinstance(confidence, numbers.Real) else confidence,
+            prune,
+            self.compat,
+        )
+
+    def _training_table(self, X: Any, y: Any, weights: npt.ArrayLike | None) -> Table:
+        from c45gpu.data.arrays import encode_classes
+
+        categorical = self.categorical_features
+        chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
+        table = self._table(X, reset=True, categorical=chosen, weights=weights)
+        check_classification_targets(y)
+        self.classes_, classes = encode_classes(y)
+        schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
+        return replace(table, schema=schema, classes=classes)
+
+    def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
+        if hasattr(X, "columns"):
+            from c45gpu.data.frames import from_frame
+
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return from_frame(X, **how)
+        from c45gpu.data.arrays import from_arrays
+
+        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return from_arrays(values, **how)

@@ -1,0 +1,172 @@
+"""Sort columns once: radix sort on the order-preserving integer image of the values, the row beside it.
+
+The image of a float compares as the float does: all bits flipped for a negative one, the sign bit set for others::
+
+    -2.0  -> 3fffffff...     0.0 -> 80000000...     2.0 -> c0000000...
+
+Up to 32 bits of image share one word with the row: ``image << 32 | row``. float64 values that are float32 values as
+well are sorted as these; others as a 64-bit image with the rows in an array beside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.kernels.compiled import compiled
+
+DIGIT_BITS = 11  # 2,048 buckets: their write positions fit a core's first cache
+DIGITS = 1 << DIGIT_BITS
+SIGN_32 = np.uint64(1 << 31)
+LOW_32 = np.uint64(0xFFFFFFFF)
+SIGN_64 = np.uint64(1 << 63)
+
+
+@compiled
+def images_32(values: Any, words: Any) -> Any:
+    """Write ``image << 32 | row`` for each value that is not NaN; returns how many, or -1 if one is no float32."""
+    bits = np.empty(1, np.float32)
+    view = bits.view(np.uint32)
+    count = 0
+    for row in range(len(values)):
+        value = values[row] + 0.0  # -0.0 becomes 0.0
+        if value == value:
+            bits[0] = value
+            if bits[0] != value:
+                return -1
+            image = np.uint64(view[0])
+            image = image ^ LOW_32 if image & SIGN_32 else image | SIGN_32
+            words[count] = (image << np.uint64(32)) | np.uint64(row)
+            count += 1
+    return count
+
+
+@compiled
+def images_64(values: Any, images: Any, rows: Any) -> Any:
+    """Write image and row of each value that is not NaN; returns how many."""
+    bits = np.empty(1, np.float64)
+    view = bits.view(np.uint64)
+    count = 0
+    for row in range(len(values)):
+        value = values[row] + 0.0
+        if value == value:
+            bits[0] = value
+            image = view[0]
+            images[count] = ~image if image & SIGN_64 else image | SIGN_64
+            rows[count] = row
+            count += 1
+    return count
+
+
+@compiled
+def images_of_codes(codes: Any, words: Any) -> Any:
+    """As :func:`images_32`, of codes; negative ones are unknown."""
+    count = 0
+    for row in range(len(codes)):
+        if codes[row] >= 0:
+            words[count] = (np.uint64(codes[row]) << np.uint64(32)) | np.uint64(row)
+            count += 1
+    return count
+
+
+@compiled
+def _histogram(words: Any, count: Any, shift: Any, starts: Any) -> Any:
+    """First position of each digit's bucket; False if all words have the same digit."""
+    starts[:] = 0
+    for i in range(count):
+        starts[(words[i] >> shift) & np.uint64(DIGITS - 1)] += 1
+    total, most = 0, 0
+    for digit in range(DIGITS):
+        here = starts[digit]
+        most = max(most, here)
+        starts[digit] = total
+        total += here
+    return most < count
+
+
+@compiled
+def sort_words(words: Any, spare: Any, count: Any) -> Any:
+    """Sort ``image << 32 | row`` by image, rows ascending among equals; returns the array that holds the result."""
+    starts = np.empty(DIGITS, np.int64)
+    for shift in (np.uint64(32), np.uint64(32 + DIGIT_BITS), np.uint64(32 + 2 * DIGIT_BITS)):
+        if _histogram(words, count, shift, starts):
+            for i in range(count):
+                word = words[i]
+                digit = (word >> shift) & np.uint64(DIGITS - 1)
+                spare[starts[digit]] = word
+                starts[digit] += 1
+            words, spare = spare, words
+    return words
+
+
+@compiled
+def sort_pairs(images: Any, rows: Any, spare_images: Any, spare_rows: Any, count: Any) -> Any:
+    """Sort 64-bit images with their rows; returns the arrays that hold the result."""
+    starts = np.empty(DIGITS, np.int64)
+    for step in range(6):
+        shift = np.uint64(step * DIGIT_BITS)
+        if _histogram(images, count, shift, starts):
+            for i in range(count):
+                image = images[i]
+                digit = (image >> shift) & np.uint64(DIGITS - 1)
+                at = starts[digit]
+                spare_images[at] = image
+                spare_rows[at] = rows[i]
+                starts[digit] = at + 1
+            images, spare_images = spare_images, images
+            rows, spare_rows = spare_rows, rows
+    return images, rows
+
+
+@compiled
+def entries_of_words(words: Any, count: Any, classes: Any, row_bits: Any, entries: Any, firsts: Any) -> Any:
+    """Write list entries ``new-value | class | row``, and the row of each distinct value's first case.
+
+    Returns the number of distinct values.
+    """
+    new = entries.dtype.type(1) << entries.dtype.type(entries.dtype.itemsize * 8 - 1)
+    distinct = 0
+    for i in range(count):
+        row = words[i] & LOW_32
+        entry = (np.uint64(classes[row]) << np.uint64(row_bits)) | row
+        if i == 0 or words[i] >> np.uint64(32) != words[i - 1] >> np.uint64(32):
+            entry |= np.uint64(new)
+            firsts[distinct] = row
+            distinct += 1
+        entries[i] = entry
+    return distinct
+
+
+@compiled
+def entries_of_pairs(images: Any, rows: Any, count: Any, classes: Any, row_bits: Any, entries: Any, firsts: Any) -> Any:
+    """As :func:`entries_of_words`."""
+    new = entries.dtype.type(1) << entries.dtype.type(entries.dtype.itemsize * 8 - 1)
+    distinct = 0
+    for i in range(count):
+        row = rows[i]
+        entry = (np.uint64(classes[row]) << np.uint64(row_bits)) | np.uint64(row)
+        if i == 0 or images[i] != images[i - 1]:
+            entry |= np.uint64(new)
+            firsts[distinct] = row
+            distinct += 1
+        entries[i] = entry
+    return distinct
+
+
+@compiled
+def ranks_of_entries(entries: Any, count: Any, row_bits: Any, ranks: Any, column: Any) -> None:
+    """Write the rank of each known value into a column of `ranks`."""
+    mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
+    top = np.uint64(entries.dtype.itemsize * 8 - 1)
+    rank = -1
+    for i in range(count):
+        entry = np.uint64(entries[i])
+        rank += np.int64(entry >> top)
+        ranks[np.int64(entry & mask), column] = rank
+
+
+def distinct_values(values: npt.NDArray[Any], firsts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The distinct values in order, given the row of the first case of each."""
+    return np.asarray(values[firsts] + values.dtype.type(0))

@@ -1,0 +1,82 @@
+"""Whether a difference is a chain: a weight on a limit deep in a subtree changed what the subtree is worth.
+
+The original adds weights up in single precision. Where an unknown value divided a case, a branch of weight 2 may count
+as a little less there, so a test is not made, the subtree makes more errors, and the collapse rule then drops what we
+keep. To show that, the oracle grows the subtree again with the least weight of a branch raised or lowered by one part
+in a million: if it then agrees with the original, rounding decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tests.golden.files import GoldenFile
+from tests.oracle import Json, Problem, Settings
+from tests.oracle_grow import Case, Node, Training, as_document, grow, parts, single
+
+SLACK = 1e-6
+
+
+class Place(NamedTuple):
+    """Where two trees make different tests: both nodes, the cases there, and the discrete attributes tested above."""
+
+    gold: Json
+    ours: Json
+    cases: list[Case]
+    tested: frozenset[int]
+
+
+def problem_of(file: GoldenFile, cases: list[Any]) -> Problem:
+    """The oracle's problem from cases that compare.py read; there the first value has number 1."""
+    kinds = {"ignore": "ignored", "continuous": "continuous"}
+    attributes = [(a["name"], kinds.get(a["type"], "discrete"), a.get("values", [])) for a in file.answer["attributes"]]
+    less = [int(kind == "discrete") for _, kind, _ in attributes]
+    rows = [[None if v is None else v - one for v, one in zip(row, less, strict=True)] for row, _ in cases]
+    return Problem(attributes, len(file.answer["classes"]), rows, [c for _, c in cases])
+
+
+def count_chains(file: GoldenFile, ours: Json, compare: ModuleType) -> int:
+    """How many of the differences between the original's unpruned tree and ours are chains."""
+    cases = compare.read_cases(str(file.stem), file.answer)
+    problem, settings = problem_of(file, cases), Settings(**file.learner_options())
+    training, count = Training(problem, settings), 0
+    for place in differing_places(training, file.answer["unpruned"], ours, compare):
+        found: list[Any] = []
+        here = [(*cases[i], training.as_cases(units)) for i, units in place.cases]
+        compare.walk(place.gold, place.ours, file.answer, here, [], found, True)
+        count += compare.verdict(found) == "DIFFERENT" and is_chain(problem, settings, place, compare)
+    return count
+
+
+def differing_places(training: Training, gold: Json, ours: Json, compare: ModuleType) -> Iterator[Place]:
+    """The first difference on each path."""
+    pending = [Place(gold, ours, training.cases, frozenset())]
+    while pending:
+        place = pending.pop()
+        if not compare.same_test(place.gold, place.ours):
+            yield place
+        elif place.gold["type"] != "leaf":
+            a = place.gold["att"]
+            tested = place.tested if training.is_continuous(a) else place.tested | {a}
+            below = parts(training, as_node(place.gold), place.cases)
+            branches = zip(place.gold["branches"], place.ours["branches"], below, strict=True)
+            pending += [Place(theirs, mine, part, tested) for theirs, mine, part in branches]
+
+
+def is_chain(problem: Problem, settings: Settings, place: Place, compare: ModuleType) -> bool:
+    """Whether the oracle agrees with the original about a node if limits are a little higher, or a little lower."""
+    for slack in (SLACK, -SLACK):
+        training = Training(problem, replace(settings, slack=slack))
+        other = as_document(training, grow(training, place.cases, place.tested, None), as_grown=True)
+        if compare.same_test(place.gold, other) and compare.near(place.gold["errors"], other["errors"]):
+            return True
+    return False
+
+
+def as_node(gold: Json) -> Node:
+    """A node of the original with its test and as many branches."""
+    branches = [Node(0, 0, [], 0) for _ in gold["branches"]]
+    return Node(0, 0, [], 0, gold["att"], single(gold["cut"]) if "cut" in gold else None, branches)
