@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Criterion, Options, Pruning
@@ -120,7 +120,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         -------
         ndarray, shape (n_samples,)
         """
-        labels: npt.NDArray[Any] = self.classes_[predicted_classes(self.predict_proba(X))]
+        classes = predicted_classes(self.predict_proba(X))
+        labels: npt.NDArray[Any] = self.classes_[classes]
         return labels
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -175,8 +176,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         categorical = self.categorical_features
         chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
         table = self._table(X, reset=True, categorical=chosen, weights=weights)
-        check_classification_targets(y)
-        self.classes_, classes = encode_classes(y)
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        self.classes_, classes = encode_classes(labels)
         schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
         return replace(table, schema=schema, classes=classes)
 

@@ -17,7 +17,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from tests.oracle_grow import Case, Json, Node, Problem, Settings, Training, Value, as_document, as_read, grow, shares
+from tests.oracle_grow import (
+    Case,
+    Json,
+    Node,
+    Problem,
+    Settings,
+    Training,
+    Value,
+    as_document,
+    as_read,
+    grow,
+    shares,
+    single,
+)
 
 __all__ = ["Json", "Problem", "Settings", "Value", "class_sums", "train"]
 
@@ -131,7 +144,7 @@ def class_sums(problem: Problem, settings: Settings, tree: Json, row: Sequence[V
     while open_nodes:
         node, weight = open_nodes.pop()
         if node["type"] != "leaf":
-            b = branch_taken(node, values[node["att"]])
+            b = branch_taken(settings, node, values[node["att"]])
             if b is not None:
                 open_nodes.append((node["branches"][b], weight))
             else:
@@ -145,10 +158,10 @@ def class_sums(problem: Problem, settings: Settings, tree: Json, row: Sequence[V
     return sums
 
 
-def branch_taken(node: Json, value: Value) -> int | None:
+def branch_taken(settings: Settings, node: Json, value: Value) -> int | None:
     """None where the value is unknown, or has no branch."""
     if value is None:
         return None
     if node["type"] == "threshold":
-        return int(value > node["cut"])
+        return int(value > (node["cut"] if settings.compat is None else single(node["cut"])))
     return int(value) if value < len(node["branches"]) else None

@@ -6,8 +6,6 @@ tests are equally good but for the rounding of 53 bits, the oracle takes the pac
 
 from __future__ import annotations
 
-import io
-import json
 import math
 from fractions import Fraction
 
@@ -17,21 +15,13 @@ from hypothesis import given
 from c45gpu.induction.train import train
 from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
-from c45gpu.show.document import document, write_json
 from tests import oracle
+from tests.nested import nested_trees
 from tests.strategies import Asked, Sample, asked, larger_samples, samples
 
 ENGINES = ["reference"]
 EXACT = ("type", "leaf", "items", "dist", "att", "cut")
 NEAR = 1e-9
-
-
-def trees_of(model: Model) -> tuple[oracle.Json, oracle.Json]:
-    """Both trees of a model as nested nodes."""
-    stream = io.StringIO()
-    write_json(document(model, []), stream)
-    whole = json.loads(stream.getvalue())
-    return whole["unpruned"], whole["pruned"]
 
 
 def difference(ours: oracle.Json, theirs: oracle.Json, path: str = "root") -> str | None:
@@ -49,7 +39,7 @@ def difference(ours: oracle.Json, theirs: oracle.Json, path: str = "root") -> st
 def check_trees(sample: Sample, question: Asked, engine: str) -> tuple[Model, oracle.Json, oracle.Json]:
     """Train both ways and compare both trees; returns the model and the oracle's trees."""
     model = train(sample.table, question.options, engine)
-    ours = trees_of(model)
+    ours = nested_trees(model)
     theirs = oracle.train(sample.problem, question.settings)
     if difference(ours[0], theirs[0]) is not None:
         theirs = oracle.train(sample.problem, question.settings, guide=ours[0])

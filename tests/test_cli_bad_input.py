@@ -68,7 +68,7 @@ def csv_with(folder: Path, content: str | bytes) -> Path:
         (DATA + "\nred,1,2,good\n", "t.data:6: ", ["4", "3"]),
         (DATA + "red,large,good\n", "t.data:5: ", ["'large'", "'size'", "not a number"]),
         ("", "t.data: ", ["empty"]),
-        ("| only a comment\n", "t.data: ", ["no cases"]),
+        ("| only a comment\n", "t.data: ", ["no records"]),
         (b"\x7fELF\x00\x01\x02\x00" * 40, "t.data: ", ["binary"]),
         ("?,?,good\n?,?,bad\n", "t.data: ", ["unknown"]),
     ],
@@ -111,16 +111,16 @@ def test_missing_files(tmp_path: Path, refused: Refusal) -> None:
     ("content", "place", "words"),
     [
         ("", "t.csv: ", ["empty"]),
-        ("colour,size,verdict\n", "t.csv: ", ["no cases"]),
+        ("colour,size,verdict\n", "t.csv: ", ["no rows"]),
         (CSV + "red,1\n", "t.csv:6: ", ["2", "3"]),
         (CSV + "red,1,2,good\n", "t.csv:6: ", ["4", "3"]),
-        ("size,size,verdict\n1,2,good\n", "t.csv: ", ["'size'", "twice"]),
+        ("size,size,verdict\n1,2,good\n", "t.csv:1: ", ["'size'", "two columns"]),
         ("colour,size,verdict\n,,good\n,,bad\n", "t.csv: ", ["unknown"]),
-        (CSV + "red,inf,good\n", "t.csv", ["'size'", "infinite"]),
-        (CSV + "red,-Infinity,good\n", "t.csv", ["'size'", "infinite"]),
-        (CSV + "red,1,\n", "t.csv", ["class"]),
+        (CSV + "red,inf,good\n", "t.csv: ", ["'size'", "case 5", "infinite"]),
+        (CSV + "red,-Infinity,good\n", "t.csv: ", ["'size'", "case 5", "infinite"]),
+        (CSV + "red,1,\n", "t.csv:6: ", ["class"]),
         (bytes(range(256)) * 8, "t.csv: ", ["binary"]),
-        ("colour,size,outcome\nred,1,good\n", "t.csv: ", ["'verdict'"]),
+        ("colour,size,outcome\nred,1,good\n", "t.csv:1: ", ["'verdict'"]),
     ],
     ids=["empty", "no cases", "short", "long", "twice", "unknown", "inf", "-inf", "no class", "binary", "no target"],
 )
@@ -151,7 +151,7 @@ def test_nan_in_a_csv_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_columns_that_are_not_there(tmp_path: Path, refused: Refusal, option: str) -> None:
     path = csv_with(tmp_path, CSV)
     message = refused("train", path, "--target", "verdict", option, "weather")
-    assert message.startswith(f"{path}: ")
+    assert message.startswith(f"{path}:1: ")
     assert "'weather'" in message
 
 
@@ -166,7 +166,7 @@ def model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def test_cases_that_do_not_suit_the_model(model: Path, tmp_path: Path, refused: Refusal) -> None:
     path = csv_with(tmp_path, "colour\nred\n")
     message = refused("predict", model, path)
-    assert message.startswith(f"{path}: ")
+    assert message.startswith(f"{path}:1: ")
     assert "'size'" in message
     path = csv_with(tmp_path, CSV.replace("1", "small"))
     assert refused("predict", model, path).startswith(f"{path}:2: ")
@@ -240,10 +240,16 @@ def test_standard_output_on_a_full_disk(tmp_path: Path) -> None:
     assert "No space left on device" in complaint(done.stderr)
 
 
-def test_a_folder_that_nobody_may_write_to(tmp_path: Path, refused: Refusal) -> None:
+def test_a_folder_that_nobody_may_write_to(
+    tmp_path: Path, refused: Refusal, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = Path("/sys")  # root may write where the permissions say no, but not here
     message = refused("train", csv_with(tmp_path, CSV), *SAVE_ARGUMENTS, folder / "model.c45")
     assert message.startswith("/sys/model.c45: ")
+    assert main(["train", str(tmp_path / "t.csv"), *SAVE_ARGUMENTS, str(tmp_path / "model.c45")]) == 0
+    capsys.readouterr()
+    message = refused("predict", tmp_path / "model.c45", tmp_path / "t.csv", "-o", folder / "classes")
+    assert message.startswith("/sys/classes: ")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write where the permissions say no")

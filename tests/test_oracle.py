@@ -14,7 +14,7 @@ from tests.golden.chain import count_chains, problem_of
 from tests.golden.files import GoldenFile, golden_files, load_compare
 from tests.oracle import Problem, Settings
 
-CONTINUOUS = ("x", "continuous", ())
+CONTINUOUS: Any = ("x", "continuous", ())
 UNLIKE_THE_ORIGINAL = {"-s", "-t", "-p"}  # options that the oracle does not know
 # The original misreads the first four files, and puts the threshold of the others on the wrong side.
 MISBEHAVIOUR = {"t21", "t30", "t32", "t17", "t17c"}
@@ -22,7 +22,7 @@ SMALL_SETS = ("r8_golf", "r8_labor-neg", "r8_vote", "r8_monk2", "sk_iris", "wk_b
 CHAINS = {"rd126"}  # see golden_exceptions.md
 
 
-def yes_no(rows: list[list[Any]], classes: list[int], attributes: list[Any], **settings: Any) -> oracle.Json:
+def yes_no(rows: Any, classes: list[int], attributes: list[Any], **settings: Any) -> oracle.Json:
     """The oracle's tree as grown for two classes."""
     return oracle.train(Problem(attributes, 2, rows, classes), Settings(**settings))[0]
 
@@ -101,7 +101,7 @@ def test_original_grows_the_same_small_trees(golden: Path, folder: str) -> None:
     verdicts = {file.name: judged(file, compare) for file in files_of(golden, folder)}
     assert len(verdicts) > 20
     unequal = {name: verdict for name, verdict in verdicts.items() if verdict != ("equal", "equal")}
-    assert unequal == {name: ("chain", "") for name in CHAINS & verdicts.keys()}
+    assert unequal == dict.fromkeys(CHAINS & verdicts.keys(), ("chain", ""))
 
 
 @pytest.mark.parametrize("stem", SMALL_SETS)

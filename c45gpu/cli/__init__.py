@@ -101,7 +101,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _explained(fault: CycloptsError) -> str:
     if isinstance(fault, UnknownOptionError):
-        letter = (fault.token.keyword or "")[:2]
+        letter = (fault.token.keyword or fault.token.value)[:2]
         if letter in _NOT_SUPPORTED:
             return f"{letter}: {_NOT_SUPPORTED[letter]} is not supported yet: leave {letter} out."
     return " ".join(str(fault).split())

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from c45gpu.cli.screen import note
 from c45gpu.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from c45gpu.data.schema import Schema
     from c45gpu.data.table import Table
+    from c45gpu.data.values import Unseen
     from c45gpu.model.store import Model
 
+ATTRIBUTES_TOLD = 40  # a screenful; a table as wide as a genome should not scroll it away
 STEM_SUFFIXES = (".names", ".data", ".test")  # what completion in a shell adds to a stem
 
 
@@ -55,7 +58,7 @@ def _split(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def training_table(source: str, columns: Columns) -> Table:
-    """The cases to learn from.
+    """The cases to learn from; tells how many there are, and which kinds were inferred.
 
     Parameters
     ----------
@@ -66,22 +69,56 @@ def training_table(source: str, columns: Columns) -> Table:
     Raises
     ------
     DataError
-        When they cannot be read, or tell nothing.
+        When they cannot be read, or there is nothing to learn from.
     OptionError
         When the options do not suit the source.
     """
     stem = stem_of(source)
-    if stem is not None:
-        if given := columns.given():
-            raise OptionError(f"--{next(iter(given))} is for CSV and Parquet: {stem}.names says what the columns are")
-        from c45gpu.data.c45files import read_stem
-
-        table, path = read_stem(stem), f"{stem}.data"
-    else:
-        table, path = _from_frame(source, columns), source
-    if not _tells_something(table):
-        raise DataError("every value of every attribute is unknown: there is nothing to learn from", path)
+    table = _from_frame(source, columns) if stem is None else _from_stem(stem, columns)
+    _require_known_values(table, source if stem is None else f"{stem}.data")
+    schema = table.schema
+    note(f"{source}: {table.n_cases} cases, {len(schema.attributes)} attributes, {schema.n_classes} classes")
+    if stem is None:
+        _tell_kinds(schema)
     return table
+
+
+def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
+    """Cases for a model: a .data or .test file in C4.5's layout, or a CSV or Parquet file.
+
+    Parameters
+    ----------
+    model : Model
+    path : str
+    unseen : {"error", "unknown"}
+        What an undeclared value in C4.5's layout is.
+
+    Raises
+    ------
+    DataError
+        When they cannot be read, or do not suit the model.
+    """
+    if Path(path).suffix in STEM_SUFFIXES:
+        from c45gpu.data.c45files import read_cases
+
+        return read_cases(path, model.schema, training=False, unseen=unseen)
+    from c45gpu.data.frames import read_file
+
+    return read_file(path, schema=model.schema)
+
+
+def stem_of(source: str) -> str | None:
+    """The stem of C4.5's files that a source names, None if it names no such files."""
+    stem = source.removesuffix(Path(source).suffix) if source.endswith(STEM_SUFFIXES) else source
+    return stem if Path(f"{stem}.names").exists() else None
+
+
+def _from_stem(stem: str, columns: Columns) -> Table:
+    if given := columns.given():
+        raise OptionError(f"--{next(iter(given))} is for CSV and Parquet: {stem}.names says what the columns are")
+    from c45gpu.data.c45files import read_cases, read_names
+
+    return read_cases(f"{stem}.data", read_names(f"{stem}.names"))
 
 
 def _from_frame(source: str, columns: Columns) -> Table:
@@ -91,33 +128,36 @@ def _from_frame(source: str, columns: Columns) -> Table:
         raise OptionError(f"--target is missing: name the column of {source} that holds the class")
     from c45gpu.data.frames import read_file
 
-    return read_file(source, **columns.given())
+    table = read_file(source, **columns.given())
+    _refuse_infinities(table, source)
+    return table
 
 
-def stem_of(source: str) -> str | None:
-    """The stem of C4.5's files that a source names, None if it names no such files."""
-    stem = source.removesuffix(Path(source).suffix) if source.endswith(STEM_SUFFIXES) else source
-    return stem if Path(f"{stem}.names").exists() else None
+def _refuse_infinities(table: Table, path: str) -> None:
+    """A tree could use them, but in a CSV file they are the traces of a division by zero."""
+    import numpy as np
+
+    for a in table.schema.used:
+        infinite = np.isinf(table.column(a))
+        if infinite.any():
+            where = f"column {table.schema.attributes[a].name!r}, case {int(infinite.argmax()) + 1}"
+            raise DataError(f"{where}: the value is infinite: write a number, or leave the field empty", path)
 
 
-def table_for(model: Model, path: str) -> Table:
-    """Cases for a model: a .data or .test file in C4.5's layout, or a CSV or Parquet file."""
-    return _read_with(model.schema, path)
+def _tell_kinds(schema: Schema) -> None:
+    from c45gpu.data.frames import describe
+
+    *attributes, target = describe(schema)
+    for name, kind, values in [*attributes[:ATTRIBUTES_TOLD], target]:
+        note(f"    {name}: {kind}{values and f', {values}'}")
+    if len(attributes) > ATTRIBUTES_TOLD:
+        note(f"    and {len(attributes) - ATTRIBUTES_TOLD} more attributes")
 
 
-def _read_with(schema: Schema, path: str) -> Table:
-    if Path(path).suffix in STEM_SUFFIXES:
-        from c45gpu.data.c45files import read_cases
-
-        return read_cases(path, schema)
-    from c45gpu.data.frames import read_file
-
-    return read_file(path, schema=schema)
-
-
-def _tells_something(table: Table) -> bool:
+def _require_known_values(table: Table, path: str) -> None:
     def known(attribute: int) -> bool:
         column = table.column(attribute)
         return bool((column == column).any() if column.dtype.kind == "f" else (column >= 0).any())
 
-    return table.n_cases == 0 or any(known(a) for a in table.schema.used)
+    if not any(known(a) for a in table.schema.used):
+        raise DataError("every value of every attribute is unknown: give some that tell the classes apart", path)

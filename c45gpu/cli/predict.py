@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import table_for
+from c45gpu.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +25,7 @@ def predict(
     *,
     proba: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
 ) -> None:
     """Print the class of each case, one a line.
 
@@ -36,24 +39,42 @@ def predict(
         Print the probability of each class instead, as CSV.
     as_json : bool
         Print one JSON document with both.
+    output : str
+        Write to this file instead; it appears when it is complete.
     """
     from c45gpu.cli.verdict import as_trained
     from c45gpu.model.predict import class_frequencies, predicted_classes
     from c45gpu.model.store import load
 
     trained = load(model)
+    classes = trained.schema.classes
     frequencies = class_frequencies(trained.pruned, as_trained(trained, table_for(trained, file)))
-    names = [trained.schema.classes[c] for c in predicted_classes(frequencies)]
+    names = [classes[c] for c in predicted_classes(frequencies)]
     if as_json:
-        facts = {"classes": trained.schema.classes, "predicted": names, "probabilities": frequencies.tolist()}
-        print(json.dumps(facts))
+        facts = {"classes": classes, "predicted": names, "probabilities": frequencies.tolist()}
+        _put(json.dumps(facts) + "\n", output)
     elif proba:
-        _write_csv(trained.schema.classes, frequencies)
+        _put(_csv(classes, frequencies), output)
     else:
-        sys.stdout.writelines(f"{name}\n" for name in names)
+        _put("".join(f"{name}\n" for name in names), output)
 
 
-def _write_csv(classes: tuple[str, ...], frequencies: npt.NDArray[np.float64]) -> None:
-    table = csv.writer(sys.stdout, lineterminator="\n")
+def _csv(classes: tuple[str, ...], frequencies: npt.NDArray[np.float64]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
     table.writerow(classes)
     table.writerows(frequencies.tolist())
+    return text.getvalue()
+
+
+def _put(text: str, path: str | None) -> None:
+    if path is None:
+        sys.stdout.write(text)
+        return
+    from c45gpu.data.wholefile import write_whole
+
+    try:
+        write_whole(text.encode(), path)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise DataError(f"cannot be written ({reason}): choose a place with room where you may write", path) from fault

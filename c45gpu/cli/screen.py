@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from c45gpu.data.schema import Schema
     from c45gpu.induction.grow import Progress
-
-ATTRIBUTES_SHOWN = 40  # a screenful; a table as wide as a genome should not scroll it away
 
 
 def note(text: str) -> None:
@@ -41,16 +38,6 @@ def show_warning(
 ) -> None:
     """Take the place of :func:`warnings.showwarning`: a user of the command does not care for our line numbers."""
     warn(str(message))
-
-
-def describe(schema: Schema, n_cases: int) -> None:
-    """Tell which kinds the attributes were taken for."""
-    note(f"{n_cases} cases, {len(schema.classes)} classes, {len(schema.attributes)} attributes:")
-    for attribute in schema.attributes[:ATTRIBUTES_SHOWN]:
-        values = f", {len(attribute.values)} values" if attribute.kind == "discrete" else ""
-        note(f"    {attribute.name}: {attribute.kind}{values}")
-    if len(schema.attributes) > ATTRIBUTES_SHOWN:
-        note(f"    and {len(schema.attributes) - ATTRIBUTES_SHOWN} more")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import Columns, stem_of, table_for, training_table
-from c45gpu.cli.screen import describe, note, progress_of, warn
+from c45gpu.cli.screen import note, progress_of, warn
 from c45gpu.errors import OptionError
 from c45gpu.induction.options import Compat, Criterion, Options, Pruning
 
@@ -137,7 +137,7 @@ def train(
     options, test_path = (learning or Learning()).options(), (unseen or Unseen()).path(where)
     table = training_table(where, columns or Columns())
     model = _trained(table, options, engine)
-    test = None if test_path is None else table_for(model, test_path)
+    test = None if test_path is None else table_for(model, test_path, unseen="error")
     if output is not None:
         from c45gpu.model.store import save
 
@@ -155,7 +155,6 @@ def _one_source(source: str | None, stem: str | None) -> str:
 def _trained(table: Table, options: Options, engine: str) -> Model:
     from c45gpu.induction.train import train as grown_and_pruned
 
-    describe(table.schema, table.n_cases)
     with progress_of(table.n_cases) as progress:
         model = grown_and_pruned(table, options, engine, progress)
     present = [

@@ -18,7 +18,7 @@ LARGEST_EXACT = 2**53  # up to here float64 tells every whole number from its ne
 
 
 def from_arrays(
-    X: npt.ArrayLike,  # noqa: N803 - scikit-learn's name, which callers write out
+    X: npt.ArrayLike,
     y: npt.ArrayLike | None = None,
     *,
     schema: Schema | None = None,
@@ -54,6 +54,7 @@ def from_arrays(
     n_columns = matrix.shape[1]
     if schema is not None and len(schema.attributes) != n_columns:
         raise DataError(f"X has {n_columns} columns where {len(schema.attributes)} are due, as in the training data")
+    pairs: list[tuple[Attribute, Array | None]]
     if schema is None:
         names = _checked_names(names, n_columns)
         chosen = chosen_columns(categorical, names)
@@ -90,7 +91,9 @@ def encode_classes(y: Any) -> tuple[Array, Int32s]:
     if missing.any():
         raise DataError(f"y[{int(np.argmax(missing))}] is missing: give every case a class, or leave the case out")
     try:
-        distinct, codes = _distinct_objects(labels) if labels.dtype == object else np.unique(labels, return_inverse=True)
+        distinct, codes = (
+            _distinct_objects(labels) if labels.dtype == object else np.unique(labels, return_inverse=True)
+        )
     except TypeError:
         kinds = listed(sorted({type(label).__name__ for label in labels.tolist()}))
         raise DataError(f"y mixes labels that cannot be sorted ({kinds}): give labels of one type") from None
@@ -126,7 +129,7 @@ def inexact(values: Array) -> int | None:
     """The position of the first whole number that float64 cannot hold, None if there is none."""
     if values.itemsize < 8 or not len(values):
         return None
-    if -LARGEST_EXACT <= values.min() and values.max() <= LARGEST_EXACT:
+    if values.min() >= -LARGEST_EXACT and values.max() <= LARGEST_EXACT:
         return None
     rounded = values.astype(np.float64)
     ends = np.iinfo(values.dtype)
@@ -164,14 +167,16 @@ def chosen_columns(chosen: Any, names: Sequence[str]) -> set[int]:
     given = np.asarray(chosen)
     if given.dtype == bool and given.shape == (len(names),):
         return set(np.flatnonzero(given).tolist())
-    position = {**{j: j for j in range(len(names))}, **{name: j for j, name in enumerate(names)}}
+    position: dict[Any, int] = dict(zip([*range(len(names)), *names], [*range(len(names))] * 2, strict=True))
     missing = [key for key in given.tolist() if key not in position]
     if missing:
-        raise DataError(f"categorical names the column {missing[0]!r}, which is not there: the columns are {listed(names)}")
+        raise DataError(
+            f"categorical names the column {missing[0]!r}, which is not there: the columns are {listed(names)}"
+        )
     return {position[key] for key in given.tolist()}
 
 
-def _matrix(X: npt.ArrayLike) -> Array:  # noqa: N803
+def _matrix(X: npt.ArrayLike) -> Array:
     try:
         matrix = np.asarray(X)
     except ValueError:
@@ -219,7 +224,9 @@ def _numbers(name: str, values: Array) -> Floats:
         return np.where(np.isnat(values), np.nan, values.astype(f"{kind}8[us]").astype(np.int64) / 1e6)
     row = None if kind == "b" else inexact(values)
     if row is not None:
-        raise DataError(f"column {name!r}, row {row}: float64 cannot hold {values[row]} exactly: take it as categorical")
+        raise DataError(
+            f"column {name!r}, row {row}: float64 cannot hold {values[row]} exactly: take it as categorical"
+        )
     return values.astype(np.float64)
 
 
@@ -250,8 +257,10 @@ def _missing(labels: Array) -> npt.NDArray[np.bool_]:
 
 def _is_missing(label: Any) -> bool:
     """Whether a label is None, a NaN, or pandas' NA or NaT (which are not imported for the purpose)."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (
-        isinstance(label, float | np.floating) and label != label
+    return (
+        label is None
+        or type(label).__name__ in ("NAType", "NaTType")
+        or (isinstance(label, float | np.floating) and label != label)
     )
 
 

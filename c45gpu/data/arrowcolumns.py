@@ -96,7 +96,7 @@ def floats(column: Column, kind: type[np.floating[Any]]) -> Floats:
 
 
 def _is_text(kind: Any) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _whole_numbers(column: Column, fault: Fault) -> Floats:
@@ -104,8 +104,11 @@ def _whole_numbers(column: Column, fault: Fault) -> Floats:
     if ends["min"] is not None and max(-ends["min"], ends["max"]) > 2**53:
         row = inexact(column.fill_null(0).to_numpy())
         if row is not None:
-            raise fault(f"{column[row]} is too large to be told from its neighbours in float64: take the column as "
-                        "categorical, or ignore it", row)
+            raise fault(
+                f"{column[row]} is too large to be told from its neighbours in float64: take the column as "
+                "categorical, or ignore it",
+                row,
+            )
     return floats(column, np.float64)
 
 

@@ -88,7 +88,9 @@ def _table(body: _Body, reading: Reading) -> Table:
     columns: Columns = [None] * len(schema.attributes)
     for a in schema.used:
         column = found.column(str(a))
-        columns[a] = _codes(column, reading.codes[a].code, a == last) if a in reading.codes else floats(column, np.float64)
+        columns[a] = (
+            _codes(column, reading.codes[a].code, a == last) if a in reading.codes else floats(column, np.float64)
+        )
     if last in schema.used:
         return reading.table(columns, np.full(found.num_rows, -1, np.int32))
     end = reading.class_number if last == len(columns) else _no_class

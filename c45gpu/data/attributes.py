@@ -1,4 +1,4 @@
-"""From a column of Arrow's to an attribute and its column in a table: learned from the values, or matched to a schema."""
+"""From a column of Arrow's to an attribute and its column in a table: learned from the values, or matched."""
 
 from __future__ import annotations
 
@@ -60,7 +60,12 @@ def mixed(name: str, error: Exception) -> DataError:
 
 
 def learned(
-    name: str, column: Column, *, discrete: bool = False, spelling: Spelling = literal, keep_order: bool = True,
+    name: str,
+    column: Column,
+    *,
+    discrete: bool = False,
+    spelling: Spelling = literal,
+    keep_order: bool = True,
     fault: Fault | None = None,
 ) -> tuple[Attribute, Array]:
     """The attribute that a column makes, and its codes or numbers.
@@ -95,9 +100,7 @@ def learned(
     return attribute, _translated(names, codes, attribute.code_of)
 
 
-def matched(
-    attribute: Attribute, column: Column, *, spelling: Spelling = literal, fault: Fault | None = None
-) -> Array:
+def matched(attribute: Attribute, column: Column, *, spelling: Spelling = literal, fault: Fault | None = None) -> Array:
     """The codes or numbers of a column whose attribute is known; values it does not have are unknown.
 
     Raises
@@ -124,19 +127,16 @@ def classes_of(
     """
     distinct, codes = _coded(column, fault)
     names = [spelling(value) for value in distinct]
-    if known is None:
-        classes = in_order(dict.fromkeys(name for name in names if name is not None))
-    else:
-        classes = list(known)
-    numbers_ = _translated(names, codes, {name: number for number, name in enumerate(classes)})
-    lacking = numbers_ < 0
+    classes = in_order({name for name in names if name is not None}) if known is None else list(known)
+    found = _translated(names, codes, {name: number for number, name in enumerate(classes)})
+    lacking = found < 0
     if known is None and lacking.any():
         raise fault("the case has no class: give it one, or leave it out of the training data", int(np.argmax(lacking)))
     foreign = lacking & np.array([*(name is not None for name in names), False])[codes]
     if foreign.any():
         row = int(np.argmax(foreign))
         raise fault(f"{shown(str(names[codes[row]]))} is not one of the classes ({listed(classes)})", row)
-    return tuple(classes), numbers_
+    return tuple(classes), found
 
 
 def _coded(column: Column, fault: Fault) -> tuple[list[Any], Int32s]:

@@ -7,9 +7,11 @@ import io
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
@@ -50,11 +52,13 @@ class CsvFile(NamedFile):
     def __init__(self, path: FilePath, delimiter: str) -> None:
         super().__init__(path)
         self._delimiter = delimiter
-        self._text = utf8(_decompressed(path), path)
-        self._has_quotes = b'"' in self._text
-        header = next(self._rows())
+        self._text = _text(path)
+        header = next(self._rows(), None)
+        if header is None:
+            raise DataError("is empty: give a file with data in it", path)
         self.header, self._header_end = header.first, header.last
         self.names = [name.strip() for name in header.fields]
+        self._has_quotes = self._text.find(b'"', self._after_header()) >= 0
 
     def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
         """Some columns; types are inferred from all rows, except for `as_text`.
@@ -85,10 +89,12 @@ class CsvFile(NamedFile):
 
     def _parsed(self, names: Sequence[str], as_text: Collection[str], across_lines: bool) -> Any:
         return arrow_csv.read_csv(
-            pa.BufferReader(self._text),
+            pa.BufferReader(pa.py_buffer(self._text)),
             read_options=read_options(len(self._text), self.names, self._header_end),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=self._delimiter, quote_char='"' if self._has_quotes else False, newlines_in_values=across_lines
+                delimiter=self._delimiter,
+                quote_char='"' if self._has_quotes else False,
+                newlines_in_values=across_lines,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(as_text, TEXT),
@@ -99,6 +105,7 @@ class CsvFile(NamedFile):
                 false_values=[],
                 auto_dict_encode=True,
                 auto_dict_max_cardinality=2**31 - 1,
+                check_utf8=False,  # it is, see `_text`
             ),
         )
 
@@ -112,7 +119,7 @@ class CsvFile(NamedFile):
 
     def _rows(self, *, strict: bool = False) -> Iterator[_Row]:
         """The rows by Python's reader; a strict one tells an open quote, and ends early where quotes stand oddly."""
-        lines = io.TextIOWrapper(io.BytesIO(self._text), "utf-8", newline="")
+        lines = io.TextIOWrapper(pa.BufferReader(pa.py_buffer(self._text)), "utf-8", newline="")
         reader = csv.reader(lines, delimiter=self._delimiter, strict=strict)
         last = 0
         try:
@@ -125,6 +132,13 @@ class CsvFile(NamedFile):
                 raise DataError("a quote is opened here and never closed: close it", self.path, last + 1) from None
             if not strict:
                 raise DataError(f"cannot be read as CSV ({error}): check this line", self.path, last + 1) from None
+
+    def _after_header(self) -> int:
+        """The byte at which the first row begins."""
+        at = 0
+        for _ in range(self._header_end):
+            at = self._text.find(b"\n", at) + 1
+        return at
 
     def _line_of(self, row: int) -> int:
         return next(islice(self._rows(), row + 1, None)).first
@@ -142,16 +156,26 @@ class CsvFile(NamedFile):
 
     def _require_closed_quotes(self) -> None:
         """Refuse a quote that nothing closes: readers take it and all that follows for one field."""
-        if self._has_quotes and self._text.count(b'"') % 2:
+        if self._has_quotes and np.count_nonzero(np.frombuffer(self._text, np.uint8) == ord('"')) % 2:
             deque(self._rows(strict=True), maxlen=0)
 
 
-def _decompressed(path: FilePath) -> bytes:
-    raw = read_bytes(path)
+def _text(path: FilePath) -> bytes | mmap:
+    """The text of a file as UTF-8: not copied where it is plain ASCII, as nearly all large files are."""
     codec = COMPRESSED.get(Path(path).suffix.lower())
-    if codec is None:
-        return raw
+    if codec is not None:
+        return utf8(_decompressed(path, codec), path)
     try:
-        return bytes(pa.input_stream(pa.BufferReader(raw), compression=codec).read())
+        with open(path, "rb") as file:
+            mapped = mmap(file.fileno(), 0, access=ACCESS_READ)
+    except (OSError, ValueError):  # not to be mapped: empty, a pipe, not there; then the plain way tells why
+        return utf8(read_bytes(path), path)
+    plain = mapped.find(b"\0") < 0 and np.frombuffer(mapped, np.uint8).max() < 128
+    return mapped if plain else utf8(mapped[:], path)
+
+
+def _decompressed(path: FilePath, codec: str) -> bytes:
+    try:
+        return bytes(pa.input_stream(pa.BufferReader(read_bytes(path)), compression=codec).read())
     except (OSError, pa.ArrowException):
         raise DataError(f"is not a {codec} file, or is cut short: check the file", path) from None

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
-import narwhals.stable.v2 as nw
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
@@ -82,7 +82,9 @@ def read_file(
     file = _opened(path)
     if schema is not None:
         if categorical or continuous or ignore:
-            raise OptionError("categorical, continuous and ignore do not go with a schema, which says the kinds already")
+            raise OptionError(
+                "categorical, continuous and ignore do not go with a schema, which says the kinds already"
+            )
         return _matched_table(file, schema, target, weight)
     if target is None:
         raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
@@ -133,7 +135,9 @@ def from_frame(
         ]
     else:
         if missing := [schema.attributes[a].name for a in schema.used if schema.attributes[a].name not in series]:
-            raise DataError(f"there is no column {missing[0]!r}, which the model needs: the columns are {listed(names)}")
+            raise DataError(
+                f"there is no column {missing[0]!r}, which the model needs: the columns are {listed(names)}"
+            )
         pairs = [
             (a, None if a.kind == "ignored" else matched(a, _column(a.name, series[a.name]))) for a in schema.attributes
         ]
@@ -142,7 +146,10 @@ def from_frame(
 
 def describe(schema: Schema) -> list[tuple[str, str, str]]:
     """What each column was taken for: its name, its kind, and the values where it has some; the class comes last."""
-    rows = [(a.name, a.kind, f"{len(a.values)}: {listed(a.values)}" if a.kind == "discrete" else "") for a in schema.attributes]
+    rows = [
+        (a.name, a.kind, f"{len(a.values)}: {listed(a.values)}" if a.kind == "discrete" else "")
+        for a in schema.attributes
+    ]
     return [*rows, (schema.target, "class", f"{schema.n_classes}: {listed(schema.classes)}")]
 
 
@@ -201,16 +208,62 @@ def _learned(file: NamedFile, name: str, columns: Any, roles: _Roles) -> tuple[A
 def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: str | None) -> Table:
     used = [schema.attributes[a] for a in schema.used]
     target = schema.target if target is None and schema.target in file.names else target
-    extra = [name for name in (target, weight) if name is not None]
-    wanted = [*(a.name for a in used), *extra]
+    wanted = [*(a.name for a in used), *(name for name in (target, weight) if name is not None)]
     file.require_names(wanted)
-    if first_duplicate(wanted) is not None:
-        raise OptionError(f"column {first_duplicate(wanted)!r} has two roles: give it one")
-    as_text = {a.name for a in used if a.kind == "discrete"} | ({target} if target else set())
-    columns = file.read(wanted, as_text)
-    values = [
-        None if a.kind == "ignored"
-        else matched(a, columns.column(a.name), spelling=file.spelling, fault=partial(file.fault, a.name))
-        for a in schema.attributes
-    ]
-    ...
+    if (twice := first_duplicate(wanted)) is not None:
+        raise OptionError(f"column {twice!r} has two roles: give it one")
+    columns = file.read(
+        wanted, {*(a.name for a in used if a.kind == "discrete"), *([] if target is None else [target])}
+    )
+    values: list[Any] = [None] * len(schema.attributes)
+    for a in schema.used:
+        name = schema.attributes[a].name
+        fault = partial(file.fault, name)
+        values[a] = matched(schema.attributes[a], columns.column(name), spelling=file.spelling, fault=fault)
+    codes = np.full(columns.num_rows, -1, np.int32)
+    if target is not None:
+        _, codes = classes_of(columns.column(target), file.spelling, partial(file.fault, target), schema.classes)
+    return Table(schema, values, codes, _weights(file, columns, weight))
+
+
+def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.float64] | None:
+    if name is None:
+        return None
+    fault = partial(file.fault, name)
+    weights = numbers(columns.column(name), fault).astype(np.float64)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise fault(f"{weights[row]} is no weight: give a finite number of at least 0", row)
+    return checked_weights(weights, len(weights))
+
+
+def _narwhals(frame: Any) -> Any:
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import NarwhalsError
+
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except NarwhalsError as error:
+        raise DataError(f"the data frame cannot be used ({' '.join(str(error).split())})") from None
+    except TypeError:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return nw.from_arrow(frame, backend="pyarrow")
+        kind = type(frame).__name__
+        raise DataError(f"{kind} is no data frame in memory: give one of pandas, polars or pyarrow") from None
+
+
+def _column(name: str, series: Any) -> Column:
+    try:
+        column = as_column(series.to_arrow())
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise mixed(name, error) from None
+    if pa.types.is_dictionary(column.type) and isinstance(column.type.value_type, pa.BaseExtensionType):
+        return _with_spelled_categories(series, column)
+    return column
+
+
+def _with_spelled_categories(series: Any, column: Column) -> Column:
+    """Categories of a type that only their own library can spell, such as pandas' intervals."""
+    categories = pa.array([str(category) for category in series.cat.get_categories().to_list()])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(chunk.indices, categories) for chunk in column.chunks])

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Int32s, Table
 from c45gpu.data.tokens import FilePath, fields
-from c45gpu.data.values import Codes, Unseen, class_number, number
+from c45gpu.data.values import UNKNOWN, Codes, Unseen, class_number, number
 from c45gpu.errors import DataError
 
 Columns = list[npt.NDArray[Any] | None]
@@ -63,23 +63,26 @@ def read_records(text: str, path: FilePath, reading: Reading) -> Table:
     DataError
         At the first record that does not fit, or when there is none.
     """
-    n_attributes = len(reading.schema.attributes)
-    store = {a: array("i" if a in reading.codes else "d") for a in reading.schema.used}
-    readers = [(a, _reader(reading, a), store[a].append) for a in reading.schema.used]
-    classes, width = array("i"), 0
+    schema = reading.schema
+    n_attributes, width = len(schema.attributes), 0
+    store = {a: array("i" if a in reading.codes else "d") for a in schema.used}
+    classes = array("i")
+    readers: list[tuple[int, Callable[[str], Any], Callable[[Any], None]]] = [
+        (a, reading.codes[a].code if a in reading.codes else number, store[a].append) for a in schema.used
+    ]
+    readers.append((n_attributes, reading.class_number, classes.append))
     for line, names in _records(text, path):
         width = width or (n_attributes if len(names) == n_attributes and not reading.training else n_attributes + 1)
         if len(names) != width:
             raise _wrong_width(len(names), width, n_attributes, path, line)
+        if width == n_attributes:
+            names.append(UNKNOWN)
         for a, read, append in readers:
             try:
                 append(read(names[a]))
             except ValueError as fault:
-                raise DataError(f"attribute {reading.schema.attributes[a].name!r}: {fault}", path, line) from None
-        try:
-            classes.append(reading.class_number(names[-1]) if width > n_attributes else -1)
-        except ValueError as fault:
-            raise DataError(str(fault), path, line) from None
+                owner = f"attribute {schema.attributes[a].name!r}: " if a < n_attributes else ""
+                raise DataError(f"{owner}{fault}", path, line) from None
     if not classes:
         raise DataError("holds no records, only blank lines and comments: give at least one case", path)
     columns: Columns = [np.array(store[a]) if a in store else None for a in range(n_attributes)]
@@ -91,10 +94,6 @@ def _records(text: str, path: FilePath) -> Iterator[tuple[int, list[str]]]:
     for line, content in enumerate(text.split("\n"), 1):
         if names := fields(content, path, line):
             yield line, names
-
-
-def _reader(reading: Reading, attribute: int) -> Callable[[str], float]:
-    return reading.codes[attribute].code if attribute in reading.codes else number
 
 
 def _wrong_width(found: int, width: int, n_attributes: int, path: FilePath, line: int) -> DataError:

@@ -1,12 +1,12 @@
-"""Text as C4.5 reads it: clean bytes from a file, and the names in them.
+r"""Text as C4.5 reads it: clean bytes from a file, and the names in them.
 
 Glossary: a *name* is what stands between two delimiters, be it a class, an attribute, a value or a number; the
 *delimiters* are ``:`` ``,`` the end of a line, and a ``.`` that a blank, a ``|`` or the end of the line follows; ``|``
-opens a comment that runs to the end of its line; ``\\x`` is the character x and no delimiter.
+opens a comment that runs to the end of its line; ``\x`` is the character x and no delimiter.
 
-    play St\\. Louis:  rain , dry.   | a comment
-    ^-------------^^  ^--^  ^^-^^
-     name          :  name  , name .
+    play St\. Louis:  rain , dry.   | a comment
+    ^------------^^  ^--^ ^ ^-^^
+    name         :   name , name .
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def tokens(text: str, path: FilePath, first_line: int = 1) -> Iterator[Token]:
         at = _end(_NAME, text, start)
         delimiter = text[at : at + 1]
         if delimiter == "\\":
-            raise DataError("the line ends in a backslash, which escapes nothing: write \\\\ for a backslash", path, line)
+            raise DataError(
+                "the line ends in a backslash, which escapes nothing: write \\\\ for a backslash", path, line
+            )
         if delimiter in ("", "|"):
             delimiter = "\n"
         yield Token(_plain(text[start:at]), delimiter, line)

@@ -116,15 +116,15 @@ def class_number(schema: Schema, name: str, *, training: bool) -> int:
     ValueError
         When there is no such class.
     """
-    found = schema.class_number.get(name)
-    if found is not None:
-        return found
     if name == UNKNOWN and not training:
         return -1
     if name in ("", UNKNOWN):
         raise ValueError("the case has no class: give it one, or leave it out of the training data")
+    if name in schema.class_number:
+        return schema.class_number[name]
     raise ValueError(
-        f"{shown(name)} is not one of the classes ({listed(schema.classes)}): correct it, or declare it in the .names file"
+        f"{shown(name)} is not one of the classes ({listed(schema.classes)}): correct it, or declare it in "
+        "the .names file"
     )
 
 

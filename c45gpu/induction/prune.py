@@ -85,7 +85,7 @@ class ErrorBasedPruning:
 
     def _judge(self, nodes: Int64s) -> Int64s:
         """Decide about nodes of one depth, whose branches have been judged; returns the branches that were raised."""
-        inner = nodes[self._tree.kind[nodes] != LEAF]
+        inner: Int64s = nodes[self._tree.kind[nodes] != LEAF]
         as_tree = self._add_branches(inner)
         self._relabel(nodes)
         self._estimate[nodes] = self._leaf_estimates(self._units[nodes])
@@ -99,8 +99,9 @@ class ErrorBasedPruning:
         to_branch = ~to_leaf & (as_branch <= as_tree + SIMPLER_BY)
         self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
         self._cut(inner[to_leaf])
-        self._raise(inner[to_branch], largest[to_branch], changes, to_branch)
-        return largest[to_branch]
+        raised: Int64s = largest[to_branch]
+        self._raise(inner[to_branch], raised, changes, to_branch)
+        return raised
 
     def _add_branches(self, inner: Int64s) -> Floats:
         """Bring the units of inner nodes up to date, and add up the estimates of their branches, in order."""

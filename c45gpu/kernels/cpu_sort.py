@@ -10,12 +10,20 @@ well are sorted as these; others as a 64-bit image with the rows in an array bes
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.kernels.compiled import compiled
+
+class Layout(NamedTuple):
+    """How a list entry is packed: ``new-value bit | class | row``."""
+
+    row_bits: int
+    class_bits: int
+    new_bit: int  # 31 or 63, the highest of the word
+
 
 DIGIT_BITS = 11  # 2,048 buckets: their write positions fit a core's first cache
 DIGITS = 1 << DIGIT_BITS
@@ -121,52 +129,64 @@ def sort_pairs(images: Any, rows: Any, spare_images: Any, spare_rows: Any, count
 
 
 @compiled
-def entries_of_words(words: Any, count: Any, classes: Any, row_bits: Any, entries: Any, firsts: Any) -> Any:
-    """Write list entries ``new-value | class | row``, and the row of each distinct value's first case.
+def first_rows(images: Any, rows: Any, shift: Any, count: Any, firsts: Any) -> Any:
+    """Write the row of the first case of each distinct value; returns how many there are.
 
-    Returns the number of distinct values.
+    Values are ``images >> shift``; rows lie beside them, or in the low half of the images if `rows` is empty.
     """
-    new = entries.dtype.type(1) << entries.dtype.type(entries.dtype.itemsize * 8 - 1)
     distinct = 0
     for i in range(count):
-        row = words[i] & LOW_32
-        entry = (np.uint64(classes[row]) << np.uint64(row_bits)) | row
-        if i == 0 or words[i] >> np.uint64(32) != words[i - 1] >> np.uint64(32):
-            entry |= np.uint64(new)
-            firsts[distinct] = row
+        if i == 0 or images[i] >> shift != images[i - 1] >> shift:
+            firsts[distinct] = rows[i] if len(rows) else images[i] & LOW_32
             distinct += 1
-        entries[i] = entry
     return distinct
 
 
 @compiled
-def entries_of_pairs(images: Any, rows: Any, count: Any, classes: Any, row_bits: Any, entries: Any, firsts: Any) -> Any:
-    """As :func:`entries_of_words`."""
-    new = entries.dtype.type(1) << entries.dtype.type(entries.dtype.itemsize * 8 - 1)
-    distinct = 0
+def write_entries(images: Any, rows: Any, shift: Any, count: Any, classes: Any, layout: Any, entries: Any) -> None:
+    """Write list entries ``new-value | class | row``; the arguments are those of :func:`first_rows`."""
+    row_bits, new = np.uint64(layout.row_bits), np.uint64(1) << np.uint64(layout.new_bit)
     for i in range(count):
-        row = rows[i]
-        entry = (np.uint64(classes[row]) << np.uint64(row_bits)) | np.uint64(row)
-        if i == 0 or images[i] != images[i - 1]:
-            entry |= np.uint64(new)
-            firsts[distinct] = row
-            distinct += 1
+        row = np.uint64(rows[i]) if len(rows) else images[i] & LOW_32
+        entry = (np.uint64(classes[np.int64(row)]) << row_bits) | row
+        if i == 0 or images[i] >> shift != images[i - 1] >> shift:
+            entry |= new
         entries[i] = entry
-    return distinct
 
 
 @compiled
-def ranks_of_entries(entries: Any, count: Any, row_bits: Any, ranks: Any, column: Any) -> None:
-    """Write the rank of each known value into a column of `ranks`."""
-    mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
-    top = np.uint64(entries.dtype.itemsize * 8 - 1)
-    rank = -1
+def write_ranks(images: Any, rows: Any, shift: Any, count: Any, ranks: Any) -> None:
+    """Write the rank of each known value by row; the arguments are those of :func:`first_rows`."""
+    rank = 0
     for i in range(count):
-        entry = np.uint64(entries[i])
-        rank += np.int64(entry >> top)
-        ranks[np.int64(entry & mask), column] = rank
+        if i > 0 and images[i] >> shift != images[i - 1] >> shift:
+            rank += 1
+        ranks[rows[i] if len(rows) else np.int64(images[i] & LOW_32)] = rank
 
 
 def distinct_values(values: npt.NDArray[Any], firsts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The distinct values in order, given the row of the first case of each."""
     return np.asarray(values[firsts] + values.dtype.type(0))
+
+
+class Sorted(NamedTuple):
+    """A sorted column: images, the rows beside them (or empty), how far an image is shifted, and how many are known."""
+
+    images: npt.NDArray[np.uint64]
+    rows: npt.NDArray[np.uint32]
+    shift: np.uint64
+    count: int
+
+
+def sort_column(column: npt.NDArray[Any]) -> Sorted:
+    """Sort the known values of a column of floats or codes."""
+    n, no_rows = len(column), np.empty(0, np.uint32)
+    words, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    column = np.ascontiguousarray(column)
+    count = images_32(column, words) if column.dtype.kind == "f" else images_of_codes(column, words)
+    if count >= 0:
+        return Sorted(sort_words(words, spare, count), no_rows, np.uint64(32), count)
+    rows = np.empty(n, np.uint32)
+    count = images_64(column, words, rows)
+    images, rows = sort_pairs(words, rows, spare, np.empty(n, np.uint32), count)
+    return Sorted(images, rows, np.uint64(0), count)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -38,7 +40,7 @@ def branches_taken(tree: Tree, table: Table, nodes: Int64s, cases: Int64s) -> In
     return taken
 
 
-def _of_attribute(tree: Tree, column: npt.NDArray[np.generic], nodes: Int64s, cases: Int64s) -> Int64s:
+def _of_attribute(tree: Tree, column: npt.NDArray[Any], nodes: Int64s, cases: Int64s) -> Int64s:
     values = column[cases]
     if values.dtype.kind == "f":
         side = (values > tree.threshold[nodes]).astype(np.int64)

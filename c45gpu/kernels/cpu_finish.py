@@ -1,0 +1,255 @@
+"""Finish a small node: its whole subtree, in memory that fits a core's cache.
+
+The node's cases get local numbers 0..n-1, and its lists are copied with those in the place of rows. Nodes are then
+tested in order of arrival; lists are partitioned back and forth between two buffers, every node keeping its range::
+
+    buffer 0   |      root       |
+    buffer 1   |  low  |  high   |         a branch lies in the other buffer, within its parent's range
+    buffer 0   |ll| lh |  ...    |
+
+The choice is :func:`c45gpu.choose.choose`, compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c45gpu.choose import NO_TEST, choose, is_leaf
+from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_move import DROPPED, count_branches, mark_codes, mark_list, partition
+from c45gpu.kernels.cpu_score import (
+    scan_classes,
+    scan_histogram,
+    scan_two_classes,
+    sum_histogram,
+    sum_list,
+    sum_of_h,
+)
+
+
+class Columns(NamedTuple):
+    """What is known of the attributes. A used attribute has a list or a column of codes; the last list is of rows."""
+
+    list_of: Any  # int64[A]: the list of each used attribute, -1 for none
+    code_of: Any  # int64[A]: its column of codes, -1 for none
+    continuous: Any  # bool[A]
+    code_first: Any  # int64[n_code + 1]: where each column's codes start in a histogram of all
+    codes: Any  # uint8[N, n_code]
+    list_codes: Any  # int32[A, N] or [0, 0]: codes of discrete attributes that have lists; row list_code_of[a]
+    list_code_of: Any  # int64[A]
+
+
+class Scores(NamedTuple):
+    """Candidates of one node, one number for each used attribute, as :class:`c45gpu.kernels.level.Candidates`."""
+
+    gain: Any
+    split: Any
+    tries: Any
+    possible: Any
+    cut: Any
+
+
+class Scratch(NamedTuple):
+    """Memory of one worker."""
+
+    local_of: Any  # int32[N]: local number by row
+    row_of: Any  # int64[R]
+    buffers: Any  # uint32[2, n_lists, R]
+    codes: Any  # uint8[R, n_code]
+    list_codes: Any  # int32[n_list_codes, R]
+    marks: Any  # int32[R]
+    histogram: Any  # int64[n_codes, C]
+    branch_counts: Any  # int64[most branches, C]
+    low: Any  # int64[C]
+    position: Any  # int64[most branches]
+    new: Any  # int64[most branches]
+    places: Any  # int64[most branches]
+    net: Any  # float64[A]
+    scores: Scores
+
+
+class Records(NamedTuple):
+    """Rows of finished subtrees (see :class:`c45gpu.kernels.level.Subtrees`), and where a node's cases lie."""
+
+    parent: Any
+    branch: Any
+    attribute: Any
+    below: Any
+    above: Any
+    class_weights: Any
+    first: Any
+    count: Any
+    buffer: Any
+
+
+@compiled
+def fill_histogram(rows: Any, layout: Any, codes: Any, code_first: Any, histogram: Any) -> None:
+    """Count the cases of a row list by code and class, for all columns of codes at once."""
+    row_bits = np.uint64(layout.row_bits)
+    mask = (np.uint64(1) << row_bits) - np.uint64(1)
+    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
+    histogram[:] = 0
+    for i in range(len(rows)):
+        entry = np.uint64(rows[i])
+        row, c = np.int64(entry & mask), np.int64((entry >> row_bits) & class_mask)
+        for k in range(codes.shape[1]):
+            histogram[code_first[k] + np.int64(codes[row, k]), c] += 1
+
+
+@compiled
+def score_one(a: Any, entries: Any, counts: Any, totals: Any, columns: Any, context: Any, low: Any, scores: Any) -> None:
+    """Score one attribute of one node whose values are all known: by its list, or by its histogram if it has none."""
+    layout, h, settings = context
+    n = np.int64(0)
+    for c in range(len(totals)):
+        n += totals[c]
+    listed = columns.list_of[a] >= 0
+    if columns.continuous[a]:
+        if not listed:
+            inner, at, tries = scan_histogram(counts, n, totals, h, settings, low)
+            below = np.int64(0)
+            for code in range(at + 1):
+                for c in range(len(totals)):
+                    below += counts[code, c]
+        else:
+            if len(totals) == 2:
+                inner, at, tries = scan_two_classes(entries, layout, totals, h, settings)
+            else:
+                inner, at, tries = scan_classes(entries, layout, totals, h, settings, low)
+            below = np.int64(at)
+        scores.possible[a], scores.cut[a], scores.tries[a] = at >= 0, at, tries
+        branches = h[max(below, 0)] + h[n - max(below, 0)]
+    else:
+        if listed:
+            inner, branches, ample = sum_list(entries, layout, h, settings.min_units, low)
+        else:
+            inner, branches, ample = sum_histogram(counts, h, settings.min_units)
+        scores.possible[a], scores.cut[a], scores.tries[a] = ample >= 2, -1, 0
+    scores.gain[a] = h[n] - sum_of_h(totals, h) - inner if scores.possible[a] else 0
+    scores.split[a] = h[n] - branches
+
+
+@compiled
+def _load(lists: Any, first: Any, count: Any, layout: Any, local: Any, columns: Any, scratch: Any) -> None:
+    """Copy a node's lists, rows replaced by local numbers, and its codes."""
+    row_bits = np.uint64(layout.row_bits)
+    mask = (np.uint64(1) << row_bits) - np.uint64(1)
+    last = len(lists) - 1
+    for i in range(count):
+        row = np.int64(np.uint64(lists[last, first + i]) & mask)
+        scratch.local_of[row], scratch.row_of[i] = i, row
+        scratch.codes[i, :] = columns.codes[row, :]
+        for k in range(len(columns.list_codes)):
+            scratch.list_codes[k, i] = columns.list_codes[k, row]
+    shift = np.uint64(layout.new_bit - local.new_bit)
+    classes = np.uint64(local.row_bits)
+    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
+    top = np.uint64(1) << np.uint64(local.new_bit)
+    for k in range(len(lists)):
+        for i in range(count):
+            entry = np.uint64(lists[k, first + i])
+            number = np.uint64(scratch.local_of[np.int64(entry & mask)])
+            new = (entry >> shift) & top
+            scratch.buffers[0, k, i] = new | (((entry >> row_bits) & class_mask) << classes) | number
+
+
+@compiled
+def _choose(r: Any, records: Any, columns: Any, facts: Any, context: Any, scratch: Any) -> Any:
+    """Score all attributes of a node and choose."""
+    layout, _, settings = context
+    first, stop = records.first[r], records.first[r] + records.count[r]
+    lists, totals = scratch.buffers[records.buffer[r]], records.class_weights[r]
+    if scratch.codes.shape[1]:
+        fill_histogram(lists[len(lists) - 1, first:stop], layout, scratch.codes, columns.code_first, scratch.histogram)
+    for a in range(len(columns.list_of)):
+        k, column = max(columns.list_of[a], 0), max(columns.code_of[a], 0)
+        counts = scratch.histogram[columns.code_first[column] : columns.code_first[column + 1]]
+        score_one(a, lists[k, first:stop], counts, totals, columns, context, scratch.low, scratch.scores)
+    scores = scratch.scores
+    candidates = (scores.gain, scores.split, scores.tries, scores.possible)
+    return choose(records.count[r], candidates, facts, settings, scratch.net)
+
+
+@compiled
+def _mark(r: Any, a: Any, records: Any, columns: Any, layout: Any, scratch: Any) -> Any:
+    """Mark a node's cases by branch, note the values on both sides of a cut; returns the number of branches."""
+    first, stop = records.first[r], records.first[r] + records.count[r]
+    lists, cut = scratch.buffers[records.buffer[r]], scratch.scores.cut[a]
+    k = columns.list_of[a]
+    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
+    if k >= 0 and columns.continuous[a]:
+        mark_list(lists[k, first:stop], layout, cut, scratch.marks)
+        records.below[r] = scratch.row_of[np.int64(np.uint64(lists[k, first + cut - 1]) & mask)]
+        records.above[r] = scratch.row_of[np.int64(np.uint64(lists[k, first + cut]) & mask)]
+        return 2
+    rows = lists[len(lists) - 1, first:stop]
+    if k >= 0:
+        codes = scratch.list_codes[columns.list_code_of[a]]
+        mark_codes(rows, layout, codes, -1, scratch.marks)
+        return len(scratch.places)
+    column = columns.code_of[a]
+    above = mark_codes(rows, layout, scratch.codes[:, column], cut, scratch.marks)
+    if not columns.continuous[a]:
+        return columns.code_first[column + 1] - columns.code_first[column]
+    records.below[r], records.above[r] = cut, above
+    return 2
+
+
+@compiled
+def _branch(r: Any, n_branches: Any, stop: Any, records: Any, context: Any, scratch: Any) -> Any:
+    """Add the branches that hold cases behind the records, and move the lists; returns the end of the records."""
+    layout, _, settings = context
+    first, count = records.first[r], records.count[r]
+    lists, out = scratch.buffers[records.buffer[r]], scratch.buffers[1 - records.buffer[r]]
+    counts = scratch.branch_counts[:n_branches]
+    count_branches(lists[len(lists) - 1, first : first + count], layout, scratch.marks, counts)
+    places, place, moved = scratch.places[:n_branches], first, False
+    for b in range(n_branches):
+        here, largest = counts[b].sum(), counts[b].max()
+        places[b] = DROPPED
+        if here:
+            records.parent[stop], records.branch[stop], records.attribute[stop] = r, b, NO_TEST
+            records.class_weights[stop, :] = counts[b]
+            records.first[stop], records.count[stop], records.buffer[stop] = place, here, 1 - records.buffer[r]
+            if not is_leaf(here, largest, settings):
+                places[b], moved = place, True
+            place += here
+            stop += 1
+    if moved:
+        for k in range(len(lists)):
+            here = lists[k, first : first + count]
+            partition(here, scratch.marks, layout, places, out[k], scratch.position, scratch.new)
+    return stop
+
+
+@compiled
+def finish(
+    lists: Any, roots: Any, layout: Any, columns: Any, facts: Any, context: Any, scratch: Any, records: Any
+) -> Any:
+    """Grow the subtrees of several small nodes.
+
+    `roots` holds first, count, class counts and position in the frontier of each; `context` the layout of local
+    entries, the table of H by counts, and the settings with counts as units. Returns the end of the records.
+    """
+    firsts, counts, totals, positions = roots
+    local, stop = context[0], 0
+    for s in range(len(firsts)):
+        root = stop
+        _load(lists, firsts[s], counts[s], layout, local, columns, scratch)
+        records.parent[root], records.branch[root], records.attribute[root] = -1 - positions[s], 0, NO_TEST
+        records.class_weights[root, :] = totals[s]
+        records.first[root], records.count[root], records.buffer[root] = 0, counts[s], 0
+        stop = root + 1
+        r = root
+        while r < stop:
+            records.below[r], records.above[r] = -1, -1
+            if not is_leaf(records.count[r], records.class_weights[r].max(), context[2]):
+                a = _choose(r, records, columns, facts, context, scratch)
+                if a != NO_TEST:
+                    records.attribute[r] = a
+                    n_branches = _mark(r, a, records, columns, local, scratch)
+                    stop = _branch(r, n_branches, stop, records, context, scratch)
+            r += 1
+    return stop

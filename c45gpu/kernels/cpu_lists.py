@@ -1,0 +1,129 @@
+"""From a table to lists and codes: the layout that the CPU engine works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.kernels.cpu_finish import Columns
+from c45gpu.kernels.cpu_sort import Layout, distinct_values, first_rows, sort_column, write_entries, write_ranks
+from c45gpu.kernels.level import Problem
+
+MOST_CODES = 255  # a column with more values gets a list; code 255 is unknown
+UNKNOWN_CODE = 255
+
+
+class Lists(NamedTuple):
+    """What :func:`build_lists` makes of a table.
+
+    Attributes
+    ----------
+    layout : Layout
+    entries : ndarray of uint32 or uint64, shape (n_lists + 1, n_cases)
+        The last list is of all rows, in their order.
+    counts : ndarray of int64, shape (n_lists + 1,)
+        Entries of each list: cases whose value is known.
+    columns : Columns
+    distinct : list of ndarray or None
+        For each used attribute the sorted distinct values if it is continuous.
+    """
+
+    layout: Layout
+    entries: npt.NDArray[Any]
+    counts: npt.NDArray[np.int64]
+    columns: Columns
+    distinct: list[npt.NDArray[Any] | None]
+
+
+class _Column(NamedTuple):
+    """One attribute, sorted: in a list of `count` entries, or as ranks."""
+
+    list: int
+    count: int
+    ranks: npt.NDArray[np.uint8] | None
+    distinct: npt.NDArray[Any] | None
+
+
+def layout_for(n_cases: int, n_classes: int) -> Layout:
+    """The packing of entries: 32 bits if row, class and new-value bit fit."""
+    row_bits, class_bits = max(1, (n_cases - 1).bit_length()), max(1, (n_classes - 1).bit_length())
+    return Layout(row_bits, class_bits, 31 if row_bits + class_bits <= 31 else 63)
+
+
+def build_lists(problem: Problem, workers: Executor) -> Lists:
+    """Sort the columns, on all workers."""
+    table, used = problem.table, problem.used
+    layout = layout_for(table.n_cases, problem.settings.n_classes)
+    schema = [table.schema.attributes[a] for a in used]
+    few = [a.kind == "discrete" and len(a.values) <= MOST_CODES for a in schema]
+    to_sort = [k for k in range(len(used)) if not few[k]]
+    classes = table.classes.astype(np.uint8 if layout.class_bits <= 8 else np.uint16)
+    word = np.uint32 if layout.new_bit == 31 else np.uint64
+    entries = np.empty((len(to_sort) + 1, table.n_cases), word)  # memory that no list needs is never touched
+    free = iter(range(len(to_sort)))
+
+    def job(k: int) -> _Column:
+        return _sort(table.column(used[k]), schema[k].kind == "continuous", classes, layout, entries, free)
+
+    columns = dict(zip(to_sort, workers.map(job, to_sort), strict=True))
+    n_lists = next(free, len(to_sort))
+    entries = entries[: n_lists + 1]
+    entries[-1] = np.arange(table.n_cases, dtype=word) | (classes.astype(word) << word(layout.row_bits))
+    counts = np.full(n_lists + 1, table.n_cases, np.int64)
+    for column in columns.values():
+        if column.list >= 0:
+            counts[column.list] = column.count
+    distinct = [columns[k].distinct if k in columns else None for k in range(len(used))]
+    return Lists(layout, entries, counts, _columns(problem, columns), distinct)
+
+
+def _sort(
+    values: npt.NDArray[Any],
+    continuous: bool,
+    classes: npt.NDArray[Any],
+    layout: Layout,
+    entries: npt.NDArray[Any],
+    free: Iterator[int],
+) -> _Column:
+    """Sort one column into the next free list, or into ranks if it is continuous with few values."""
+    by_value = sort_column(values)
+    firsts = np.empty(by_value.count, np.uint32)
+    n_distinct = first_rows(*by_value, firsts)
+    distinct = distinct_values(values, firsts[:n_distinct]) if continuous else None
+    if continuous and n_distinct <= MOST_CODES:
+        ranks = np.full(len(values), UNKNOWN_CODE, np.uint8)
+        write_ranks(*by_value, ranks)
+        return _Column(-1, by_value.count, ranks, distinct)
+    number = next(free)
+    write_entries(*by_value, classes, layout, entries[number])
+    return _Column(number, by_value.count, None, distinct)
+
+
+def _columns(problem: Problem, sorted_columns: dict[int, _Column]) -> Columns:
+    """Which attribute is where, and the codes."""
+    table, used = problem.table, problem.used
+    schema = [table.schema.attributes[a] for a in used]
+    list_of, code_of, list_code_of = (np.full(len(used), -1, np.int64) for _ in range(3))
+    codes: list[npt.NDArray[Any]] = []
+    sizes, list_codes = [0], []
+    for k, attribute in enumerate(schema):
+        column = sorted_columns.get(k)
+        if column is not None and column.list >= 0:
+            list_of[k] = column.list
+            if attribute.kind == "discrete":
+                list_code_of[k] = len(list_codes)
+                list_codes.append(table.column(used[k]))
+        else:
+            code_of[k] = len(codes)
+            codes.append(table.column(used[k]) if column is None else column.ranks)
+            sizes.append(len(attribute.values) if column is None else len(column.distinct))
+    by_row = np.empty((table.n_cases, len(codes)), np.uint8)
+    for k, column_codes in enumerate(codes):
+        by_row[:, k] = column_codes
+    continuous = np.array([a.kind == "continuous" for a in schema], np.bool_)
+    stacked = np.array(list_codes, np.int32).reshape(len(list_codes), table.n_cases if list_codes else 0)
+    return Columns(list_of, code_of, continuous, np.cumsum(sizes), by_row, stacked, list_code_of)

@@ -1,0 +1,66 @@
+"""Score and mark the open nodes of a level that are too large to be finished in a cache; all values known."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_finish import Scores, fill_histogram, score_one
+from c45gpu.kernels.cpu_move import count_branches, mark_codes, mark_list
+
+
+class Nodes(NamedTuple):
+    """Open nodes: where their cases lie in every list, and their class counts."""
+
+    first: Any  # int64[m]
+    count: Any  # int64[m]
+    totals: Any  # int64[m, C]
+
+
+class Marks(NamedTuple):
+    """What :func:`mark_nodes` finds out about split nodes."""
+
+    branch: Any  # by row
+    counts: Any  # int64[slots, C]: cases of each branch by class
+    below: Any  # int64[k]: of a list the row of the value, of codes the code itself
+    above: Any  # int64[k]
+
+
+@compiled
+def score_nodes(lists: Any, nodes: Any, which: Any, columns: Any, context: Any, histogram: Any, out: Any) -> None:
+    """Score some attributes at some nodes; `histogram` is None-sized (0 rows) if none of them has codes."""
+    layout = context[0]
+    low = np.empty(nodes.totals.shape[1], np.int64)
+    for m in range(len(nodes.first)):
+        first, stop = nodes.first[m], nodes.first[m] + nodes.count[m]
+        if len(histogram):
+            fill_histogram(lists[len(lists) - 1, first:stop], layout, columns.codes, columns.code_first, histogram)
+        scores = Scores(out.gain[m], out.split[m], out.tries[m], out.possible[m], out.cut[m])
+        for w in range(len(which)):
+            a = which[w]
+            column = max(columns.code_of[a], 0)
+            counts = histogram[columns.code_first[column] : columns.code_first[column + 1]]
+            entries = lists[max(columns.list_of[a], 0), first:stop]
+            score_one(a, entries, counts, nodes.totals[m], columns, context, low, scores)
+
+
+@compiled
+def mark_nodes(lists: Any, nodes: Any, attribute: Any, cut: Any, slot_start: Any, columns: Any, layout: Any, marks: Any) -> None:
+    """Mark the cases of split nodes by branch, and count them by branch and class."""
+    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
+    for s in range(len(attribute)):
+        first, stop, a = nodes.first[s], nodes.first[s] + nodes.count[s], attribute[s]
+        k, rows = columns.list_of[a], lists[len(lists) - 1, first:stop]
+        if k >= 0 and columns.continuous[a]:
+            mark_list(lists[k, first:stop], layout, cut[s], marks.branch)
+            marks.below[s] = np.int64(np.uint64(lists[k, first + cut[s] - 1]) & mask)
+            marks.above[s] = np.int64(np.uint64(lists[k, first + cut[s]]) & mask)
+        elif k >= 0:
+            mark_codes(rows, layout, columns.list_codes[columns.list_code_of[a]], -1, marks.branch)
+        else:
+            above = mark_codes(rows, layout, columns.codes[:, columns.code_of[a]], cut[s], marks.branch)
+            if columns.continuous[a]:
+                marks.below[s], marks.above[s] = cut[s], above
+        count_branches(rows, layout, marks.branch, marks.counts[slot_start[s] : slot_start[s + 1]])

@@ -1,0 +1,85 @@
+"""Hold the package against every golden file: one line for each, and last how many of each kind."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
+
+from tests.golden.files import GoldenFile, golden_files
+from tests.golden.verdicts import KINDS, Outcome, judge
+
+EXCEPTIONS = Path(__file__).parent.parent / "golden_exceptions.md"
+
+
+def arguments(given: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the folder with sets, tiny and random")
+    parser.add_argument("--engine", default="reference", metavar="NAME", help="the engine to train with")
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="A,B",
+        help="only these, by name (r8_golf.m1), data set (r8_golf) or pattern (r8_*)",
+    )
+    parser.add_argument("--compare", type=Path, metavar="PATH", help="compare.py, where it is not in FOLDER/../golden")
+    parser.add_argument(
+        "--options", metavar="TEXT", help="only what the original was asked with these options: --options='-g -m 1'"
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; 1 works in this one")
+    return parser.parse_args(given)
+
+
+def is_wanted(file: GoldenFile, only: str, options: str | None) -> bool:
+    """Whether the command line asks for a file."""
+    patterns = [pattern for pattern in only.split(",") if pattern]
+    named = not patterns or any(fnmatch(file.name, p) or fnmatch(file.stem.name, p) for p in patterns)
+    return named and (options is None or options.split() == file.options)
+
+
+def outcomes(files: Iterable[GoldenFile], compare: Path, engine: str, jobs: int) -> Iterator[Outcome]:
+    """The verdicts, in the order of the files."""
+    work = partial(judge, compare_path=compare, engine=engine)
+    paths = [file.path for file in files]
+    if jobs == 1:
+        yield from map(work, paths)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(work, paths)
+
+
+def excepted() -> set[str]:
+    """The golden files whose difference is explained: the headings of golden_exceptions.md."""
+    return set(re.findall(r"^## (\S+)", EXCEPTIONS.read_text("utf-8"), re.MULTILINE))
+
+
+def main(given: list[str] | None = None) -> int:
+    """Print the verdicts; 1 if anything differs without an explanation."""
+    asked = arguments(given)
+    compare = asked.compare or asked.folder.parent / "golden" / "compare.py"
+    files = [file for file in golden_files(asked.folder) if is_wanted(file, asked.only, asked.options)]
+    if not files:
+        print(f"{asked.folder}: no golden file there that is asked for", file=sys.stderr)
+        return 2
+    count: Counter[str] = Counter()
+    unexplained = []
+    for outcome in outcomes(files, compare, asked.engine, asked.jobs):
+        print(outcome.line, flush=True)
+        count[outcome.kind] += 1
+        if outcome.kind == "different" and outcome.name not in excepted():
+            unexplained.append(outcome.name)
+    if unexplained:
+        print(f"not explained in {EXCEPTIONS.name}: {', '.join(unexplained)}", file=sys.stderr)
+    print(", ".join(f"{kind} {count[kind]}" for kind in KINDS))
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
