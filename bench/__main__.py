@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench import report
@@ -52,8 +53,8 @@ def main(words: list[str]) -> None:
     arguments = parser().parse_args(words)
     load, plan = os.getloadavg()[0], plan_of(arguments)
     if load > 0.5:
-        sys.stderr.write(f"the machine is busy (load {load:.1f}): times will be too long, and not for all alike\n")
-    results = measure(plan, lambda line: sys.stderr.write(line + "\n") and None)
+        _say(f"the machine is busy (load {load:.1f}): times will be too long, and not for all alike")
+    results = measure(plan, _say)
     out = arguments.out or RESULTS / time.strftime("%Y-%m-%d-%H%M%S.json", time.gmtime())
     report.write(report.document(plan, results, " ".join(["python -m bench", *words]), load), out)
     tables = report.markdown(results)
@@ -62,7 +63,7 @@ def main(words: list[str]) -> None:
     try:
         report.draw(results, out.with_suffix(".png"))
     except ImportError as missing:
-        sys.stderr.write(f"no picture: {missing}\n")
+        _say(f"no picture: {missing}")
 
 
 def _rows(text: str) -> list[int]:
@@ -72,19 +73,21 @@ def _rows(text: str) -> list[int]:
     return [int(size) for size in sizes]
 
 
-class _names:  # noqa: N801 - reads as a function, and argparse shows its name
-    """Turns ``a,b`` into a list of known names."""
+def _names(known: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """Turns ``a,b`` into a list of names, each of which must be known."""
 
-    def __init__(self, known: tuple[str, ...]) -> None:
-        self.known = known
-
-    def __call__(self, text: str) -> list[str]:
-        """The names, each checked."""
+    def checked(text: str) -> list[str]:
         chosen = text.split(",")
-        foreign = [name for name in chosen if name not in self.known]
+        foreign = [name for name in chosen if name not in known]
         if foreign:
-            raise argparse.ArgumentTypeError(f"{foreign[0]!r} is none of {', '.join(self.known)}")
+            raise argparse.ArgumentTypeError(f"{foreign[0]!r} is none of {', '.join(known)}")
         return chosen
+
+    return checked
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def _draw_set(panel: Any, results: list[Result], name: str) -> None:
 
 def _points(results: list[Result], peer: str, name: str) -> list[tuple[int, float]]:
     found = [(r.table["rows"], r.second("fit")) for r in results if (r.peer, r.table["set"]) == (peer, name)]
-    return sorted((rows, seconds) for rows, seconds in found if seconds is not None)
+    return sorted((rows, seconds) for rows, seconds in found if seconds)
 
 
 def _table(results: list[Result]) -> str:

@@ -18,6 +18,7 @@ setcontext(Context(prec=50))
 EPS = Decimal("0.001")
 SAME = Decimal("1e-30")  # relative: two numbers so near are equal, and what is left is the rounding of 50 digits
 NEAR = Decimal("1e-9")  # a guide may choose between tests so nearly equal
+ROUGHLY = Decimal("1e-6")  # relative: what single precision may not tell apart
 NO_AVERAGE = Decimal(10) ** 6
 
 Value = float | int | None
@@ -44,8 +45,9 @@ class Problem:
 class Settings:
     """The options of the learner.
 
-    `slack` raises the least weight of a branch by this part of itself: what then changes was decided by a weight that
-    equals its limit but for rounding.
+    The last two are not options of the package. They show what single precision may have decided: `slack` raises the
+    least weight of a branch by this part of itself, and with `last_of_ties` the last of tests that are equal to within
+    one part in a million wins.
     """
 
     criterion: str = "gain_ratio"
@@ -54,6 +56,7 @@ class Settings:
     prune: str = "ebp"
     compat: str | None = None
     slack: float = 0.0
+    last_of_ties: bool = False
 
 
 @dataclass
@@ -94,6 +97,11 @@ def information(units: Sequence[int]) -> Decimal:
 def exceeds(a: Decimal, b: Decimal) -> bool:
     """Whether a is greater than b, and not only by rounding."""
     return a - b > SAME * max(abs(a), abs(b))
+
+
+def wins(settings: Settings, a: Decimal, b: Decimal) -> bool:
+    """Whether a test of worth a is taken instead of one of worth b that stands before it."""
+    return exceeds(a, b) if not settings.last_of_ties else a - b > -ROUGHLY * max(abs(a), abs(b))
 
 
 def near(a: Decimal, b: Decimal) -> bool:
@@ -330,7 +338,7 @@ def choose(training: Training, cases: list[Case], tested: frozenset[int], guide:
     best, best_worth, guided = None, -EPS, None
     for c in candidates:
         value = worth(training.settings, c, average)
-        if exceeds(value, best_worth):
+        if value > -EPS and wins(training.settings, value, best_worth):
             best, best_worth = c, value
         if guide is not None and guide.get("att") == c.attribute:
             guided = c, value
@@ -348,7 +356,7 @@ def candidate(
     best = None
     cuts = continuous_candidates(training, cases, attribute)
     for c in cuts:
-        if best is None or exceeds(c.gain, best.gain):
+        if best is None or wins(training.settings, c.gain, best.gain):
             best = c
     if best is not None and guide is not None and guide.get("att") == attribute:
         return next((c for c in cuts if c.threshold == guide["cut"] and near(c.gain, best.gain)), best)

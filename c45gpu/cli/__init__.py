@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(arguments)
         except KeyboardInterrupt:
-            complain("interrupted: nothing was written")
+            complain("interrupted")
             return INTERRUPTED
         except BrokenPipeError:  # whoever read our results has seen enough of them
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -85,6 +85,8 @@ def _table(body: _Body, reading: Reading) -> Table:
             strings_can_be_null=False,
         ),
     )
+    if not found.num_rows:
+        raise _Fault
     columns: Columns = [None] * len(schema.attributes)
     for a in schema.used:
         column = found.column(str(a))

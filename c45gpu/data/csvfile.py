@@ -170,7 +170,7 @@ def _text(path: FilePath) -> bytes | mmap:
             mapped = mmap(file.fileno(), 0, access=ACCESS_READ)
     except (OSError, ValueError):  # not to be mapped: empty, a pipe, not there; then the plain way tells why
         return utf8(read_bytes(path), path)
-    plain = mapped.find(b"\0") < 0 and np.frombuffer(mapped, np.uint8).max() < 128
+    plain = np.frombuffer(mapped, np.int8).min() > 0  # neither NUL nor, as negative numbers, bytes above 127
     return mapped if plain else utf8(mapped[:], path)
 
 

@@ -11,6 +11,7 @@ What a column becomes, unless told otherwise:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -189,7 +190,9 @@ def _learned_table(file: NamedFile, roles: _Roles) -> Table:
         raise OptionError(f"column {twice or roles.target!r} has two roles: give it one")
     wanted = [name for name in file.names if name not in roles.ignore]
     columns = file.read(wanted, {roles.target, *roles.categorical})
-    pairs = [_learned(file, name, columns, roles) for name in file.names if name not in roles.apart]
+    names = [name for name in file.names if name not in roles.apart]
+    with ThreadPoolExecutor() as threads:
+        pairs = list(threads.map(lambda name: _learned(file, name, columns, roles), names))
     classes, codes = classes_of(columns.column(roles.target), file.spelling, partial(file.fault, roles.target))
     schema = Schema(tuple(a for a, _ in pairs), classes, roles.target)
     return Table(schema, [values for _, values in pairs], codes, _weights(file, columns, roles.weight))

@@ -4,9 +4,9 @@ Glossary: a *name* is what stands between two delimiters, be it a class, an attr
 *delimiters* are ``:`` ``,`` the end of a line, and a ``.`` that a blank, a ``|`` or the end of the line follows; ``|``
 opens a comment that runs to the end of its line; ``\x`` is the character x and no delimiter.
 
-    play St\. Louis:  rain , dry.   | a comment
-    ^------------^^  ^--^ ^ ^-^^
-    name         :   name , name .
+    play St\. Louis:  rain , drizzle.   | a comment
+    ^-------------^^  ^--^ ^ ^-----^^
+    name           :  name , name   .
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ BLANKS = " \t"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SKIPPED = re.compile(r"(?:[ \t\n]++|\|[^\n]*+)*+")
 _NAME = re.compile(r"(?:[^\\:,|.\n]++|\\[^\n]|\.(?![ \t|\n]|\Z))*+")
-_BEFORE_TRAILING_BLANKS = re.compile(r"(?s)((?:[^\\]|\\.)*?)[ \t]*")
-_ESCAPE_OR_SPACES = re.compile(r"(?s)\\(.) *| +")
+_ESCAPE_OR_SPACES = re.compile(r"(?s)\\ +|\\(.)| +")
 _SPECIAL = re.compile(r"[\\|:]|\.[ \t]")
 
 
@@ -128,9 +127,10 @@ def _plain(raw: str) -> str:
     """A name without its escapes; a run of spaces becomes one, blanks at the end go."""
     if "\\" not in raw:
         return _single_spaced(raw.rstrip(BLANKS))
-    found = _BEFORE_TRAILING_BLANKS.fullmatch(raw)
-    assert found is not None  # no raw name ends in a lone backslash
-    return _ESCAPE_OR_SPACES.sub(lambda piece: piece[1] or " ", found[1])
+    end = len(raw.rstrip(BLANKS))
+    backslashes = end - len(raw[:end].rstrip("\\"))
+    end += backslashes % 2  # an odd one escapes the blank behind it, which then stays
+    return _ESCAPE_OR_SPACES.sub(lambda piece: piece[1] or " ", raw[:end])
 
 
 def _single_spaced(raw: str) -> str:

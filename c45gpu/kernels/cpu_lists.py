@@ -48,6 +48,14 @@ class _Column(NamedTuple):
     distinct: npt.NDArray[Any] | None
 
 
+def values_are_near(distinct: npt.NDArray[Any] | None, gap: float) -> bool:
+    """Whether some neighbours among sorted values are too near for a cut between them."""
+    if distinct is None or gap == 0:
+        return False
+    values = distinct.astype(np.float64)
+    return bool((values[:-1] >= values[1:] - gap).any())
+
+
 def layout_for(n_cases: int, n_classes: int) -> Layout:
     """The packing of entries: 32 bits if row, class and new-value bit fit."""
     row_bits, class_bits = max(1, (n_cases - 1).bit_length()), max(1, (n_classes - 1).bit_length())
@@ -64,10 +72,10 @@ def build_lists(problem: Problem, workers: Executor) -> Lists:
     classes = table.classes.astype(np.uint8 if layout.class_bits <= 8 else np.uint16)
     word = np.uint32 if layout.new_bit == 31 else np.uint64
     entries = np.empty((len(to_sort) + 1, table.n_cases), word)  # memory that no list needs is never touched
-    free = iter(range(len(to_sort)))
+    free, gap = iter(range(len(to_sort))), problem.settings.gap
 
     def job(k: int) -> _Column:
-        return _sort(table.column(used[k]), schema[k].kind == "continuous", classes, layout, entries, free)
+        return _sort(table.column(used[k]), schema[k].kind == "continuous", classes, layout, entries, free, gap)
 
     columns = dict(zip(to_sort, workers.map(job, to_sort), strict=True))
     n_lists = next(free, len(to_sort))
@@ -88,13 +96,14 @@ def _sort(
     layout: Layout,
     entries: npt.NDArray[Any],
     free: Iterator[int],
+    gap: float,
 ) -> _Column:
     """Sort one column into the next free list, or into ranks if it is continuous with few values."""
     by_value = sort_column(values)
     firsts = np.empty(by_value.count, np.uint32)
     n_distinct = first_rows(*by_value, firsts)
     distinct = distinct_values(values, firsts[:n_distinct]) if continuous else None
-    if continuous and n_distinct <= MOST_CODES:
+    if continuous and n_distinct <= MOST_CODES and not values_are_near(distinct, gap):
         ranks = np.full(len(values), UNKNOWN_CODE, np.uint8)
         write_ranks(*by_value, ranks)
         return _Column(-1, by_value.count, ranks, distinct)

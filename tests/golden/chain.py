@@ -1,9 +1,11 @@
-"""Whether a difference is a chain: a weight on a limit deep in a subtree changed what the subtree is worth.
+"""Whether a difference is a chain: rounding deep in a subtree changed what the subtree is worth.
 
-The original adds weights up in single precision. Where an unknown value divided a case, a branch of weight 2 may count
-as a little less there, so a test is not made, the subtree makes more errors, and the collapse rule then drops what we
-keep. To show that, the oracle grows the subtree again with the least weight of a branch raised or lowered by one part
-in a million: if it then agrees with the original, rounding decided.
+The original adds weights up and takes information in single precision. Deep in a subtree that decides which of two
+equally good tests is made, or whether a branch that an unknown value gave part of a case has the least weight; then
+the subtree makes more errors or fewer, and the collapse rule drops what we keep, or keeps what we drop.
+
+To show that, the oracle grows the subtree again with the last of equal tests instead of the first, or with the least
+weight of a branch raised or lowered by one part in a million: if it then agrees with the original, rounding decided.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from tests.golden.files import GoldenFile
 from tests.oracle import Json, Problem, Settings
 from tests.oracle_grow import Case, Node, Training, as_document, grow, parts, single
 
-SLACK = 1e-6
+VARIATIONS: list[dict[str, Any]] = [{"last_of_ties": True}, {"slack": 1e-6}, {"slack": -1e-6}]
 
 
 class Place(NamedTuple):
@@ -67,9 +69,9 @@ def differing_places(training: Training, gold: Json, ours: Json, compare: Module
 
 
 def is_chain(problem: Problem, settings: Settings, place: Place, compare: ModuleType) -> bool:
-    """Whether the oracle agrees with the original about a node if limits are a little higher, or a little lower."""
-    for slack in (SLACK, -SLACK):
-        training = Training(problem, replace(settings, slack=slack))
+    """Whether the oracle agrees with the original about a node if ties or limits are decided otherwise below it."""
+    for variation in VARIATIONS:
+        training = Training(problem, replace(settings, **variation))
         other = as_document(training, grow(training, place.cases, place.tested, None), as_grown=True)
         if compare.same_test(place.gold, other) and compare.near(place.gold["errors"], other["errors"]):
             return True

@@ -1,0 +1,200 @@
+"""Grow from cases that all weigh 1 and have no unknown value: weights are counts, and H comes from a table.
+
+Large nodes are scored and split all at once; a node that fits a core's cache is finished there.
+
+    lists     attribute 0   |   node A   | node B |      a node has the same range in every list
+              attribute 3   |   node A   | node B |
+              rows          |   node A   | node B |
+                            ^first[0]    ^first[1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from queue import Empty, SimpleQueue
+
+import numpy as np
+
+from c45gpu.choose import is_leaf
+from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_finish import Records, Scores, Scratch, finish
+from c45gpu.kernels.cpu_grower import CpuGrower
+from c45gpu.kernels.cpu_lists import Lists
+from c45gpu.kernels.cpu_move import DROPPED, move_lists
+from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, score_nodes
+from c45gpu.kernels.cpu_sort import Layout
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
+
+FINISH_BYTES = 768 << 10  # both buffers of a node that is finished: within a core's second cache
+FINISH_CASES = 1 << 13
+FINISH_COUNTS = 1 << 20  # branches times classes, and cases times classes, that a worker has room for
+
+
+class CountingGrower(CpuGrower):
+    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
+
+    def __init__(self, problem: Problem, crew: Crew, lists: Lists) -> None:
+        super().__init__(problem, crew, lists)
+        n, c = problem.table.n_cases, problem.settings.n_classes
+        self._spare = np.empty_like(self.lists)
+        self._context = (self.layout, self.h, problem.settings)
+        self._marks = np.empty(n, np.uint8 if self.most_branches <= 256 else np.int32)
+        self._local = Layout(31 - self.layout.class_bits, self.layout.class_bits, 31)
+        self._finish_cases = self._small_enough()
+        self._scratch: SimpleQueue[Scratch] = SimpleQueue()
+        self._nodes = Nodes(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, c), np.int64))
+
+    def root(self) -> Frontier:
+        """The root, open or finished."""
+        table, c = self.problem.table, self.problem.settings.n_classes
+        totals = np.bincount(table.classes, minlength=c).astype(np.int64)[None, :]
+        whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals)
+        return self._advance(whole, ~is_leaf(whole.count, totals.max(1), self.problem.settings))
+
+    def score(self, first: int, stop: int) -> Candidates:
+        """The best test of every attribute for the open nodes first..stop-1."""
+        candidates = Candidates.none(stop - first, len(self.columns.list_of))
+        out = Scores(candidates.gain, candidates.split, candidates.tries, candidates.possible, candidates.cut)
+        coded = np.flatnonzero(self.columns.code_of >= 0)
+        groups = [np.array([a]) for a in np.flatnonzero(self.columns.list_of >= 0)]
+        groups += [coded] if len(coded) else []
+        jobs = []
+        for rows in self.crew.shares(self._nodes.count[first:stop], max(1, len(groups))):
+            nodes = Nodes(*(x[first:stop][rows] for x in self._nodes))
+            jobs += [(nodes, which, Scores(*(x[rows] for x in out))) for which in groups]
+        self.crew.run(self._score_job, jobs)
+        return candidates
+
+    def _score_job(self, nodes: Nodes, which: Int64s, out: Scores) -> None:
+        coded = self.columns.code_of[which[0]] >= 0
+        shape = (int(self.columns.code_first[-1]) if coded else 0, self.problem.settings.n_classes)
+        histogram = np.empty(shape, np.int64)
+        score_nodes(self.lists, nodes, which, self.columns, self._context, histogram, out)
+
+    def split(self, splits: Splits) -> Children:
+        """Send the cases of open nodes down the branches, and finish the small ones."""
+        nodes = Nodes(*(x[splits.node] for x in self._nodes))
+        slot_start = np.concatenate([[0], np.cumsum(self.n_branches[splits.attribute])])
+        counts = np.empty((slot_start[-1], self.problem.settings.n_classes), np.int64)
+        below, above = np.full(len(splits), -1, np.int64), np.full(len(splits), -1, np.int64)
+        jobs = []
+        for rows in self.crew.shares(nodes.count, 1):
+            part = slice(rows.start, rows.stop + 1)
+            marks = Marks(self._marks, counts, below[rows], above[rows])
+            some = Nodes(*(x[rows] for x in nodes))
+            jobs.append((some, splits.attribute[rows], splits.cut[rows], slot_start[part], marks))
+        self.crew.run(self._mark_job, jobs)
+        self.to_ranks(splits.attribute, below, above)
+        weight = counts.sum(1)
+        held = np.flatnonzero(weight > 0)
+        is_open = ~is_leaf(weight[held], counts[held].max(1), self.problem.settings)
+        self._move(nodes, slot_start, held[is_open], weight)
+        first = np.full(len(held), DROPPED, np.int64)
+        first[is_open] = np.cumsum(weight[held[is_open]]) - weight[held[is_open]]
+        frontier = self._advance(Nodes(first, weight[held], counts[held]), is_open)
+        split = np.searchsorted(slot_start, held, side="right") - 1
+        return Children(frontier, split, held - slot_start[split], below, above)
+
+    def _mark_job(self, nodes: Nodes, attribute: Int64s, cut: Int64s, slot_start: Int64s, marks: Marks) -> None:
+        mark_nodes(self.lists, nodes, attribute, cut, slot_start, self.columns, self.layout, marks)
+
+    def _to_ranks(self, attribute: Int64s, below: Int64s, above: Int64s) -> None:
+        """Replace rows by ranks where the attribute has a list."""
+        for a in np.unique(attribute).tolist():
+            if self.columns.continuous[a] and self.columns.list_of[a] >= 0:
+                here = attribute == a
+                column, distinct = self.problem.table.column(self.problem.used[a]), self.distinct[a]
+                for rows in (below, above):
+                    some = here & (rows >= 0)
+                    rows[some] = np.searchsorted(distinct, column[rows[some]])
+
+    def _move(self, nodes: Nodes, slot_start: Int64s, kept: Int64s, weight: Int64s) -> None:
+        """Partition all lists into the spare ones, the kept slots one after the other."""
+        places = np.full(slot_start[-1], DROPPED, np.int64)
+        places[kept] = np.cumsum(weight[kept]) - weight[kept]
+        splits = (nodes.first, nodes.count, slot_start, places)
+        self.crew.run(self._move_job, [(np.array([k]), splits) for k in range(len(self.lists))])
+        self.lists, self._spare = self._spare, self.lists
+
+    def _move_job(self, which: Int64s, splits: tuple[Int64s, ...]) -> None:
+        move_lists(self.lists, self._spare, which, self._marks, self.layout, splits, self.most_branches)
+
+    def _advance(self, nodes: Nodes, is_open: Bools) -> Frontier:
+        """Finish the small ones of the open nodes and remember the others."""
+        small = is_open & (nodes.count <= self._finish_cases)
+        self._nodes = Nodes(*(x[is_open & ~small] for x in nodes))
+        finished = self._finish(nodes, np.flatnonzero(small)) if small.any() else None
+        return Frontier(nodes.totals, is_open & ~small, finished)
+
+    def _finish(self, nodes: Nodes, small: Int64s) -> Subtrees:
+        roots = Nodes(*(x[small] for x in nodes))
+        jobs = [(Nodes(*(x[rows] for x in roots)), small[rows]) for rows in self.crew.shares(roots.count, 1)]
+        parts = self.crew.run(self._finish_job, jobs)
+        start = np.cumsum([0] + [len(part.parent) for part in parts])
+        for part, offset in zip(parts, start, strict=False):
+            part.parent[part.parent >= 0] += offset
+        whole = Subtrees(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Subtrees)))
+        self.to_ranks(whole.attribute, whole.below, whole.above)
+        return whole
+
+    def _finish_job(self, nodes: Nodes, positions: Int64s) -> Subtrees:
+        scratch = self._take_scratch()
+        room = int(2 * nodes.count.sum())
+        numbers = [np.empty(room, np.int64) for _ in range(5)]
+        records = Records(*numbers, np.empty((room, nodes.totals.shape[1]), np.int64), *(np.empty(room, np.int64) for _ in range(3)))
+        roots = (nodes.first, nodes.count, nodes.totals, positions)
+        context = (self._local, self.h, self.problem.settings)
+        stop = finish(self.lists, roots, self.layout, self.columns, self.problem.facts, context, scratch, records)
+        self._scratch.put(scratch)
+        return Subtrees(*(np.array(array[:stop]) for array in records[:6]))
+
+    def _take_scratch(self) -> Scratch:
+        try:
+            return self._scratch.get_nowait()
+        except Empty:
+            return self._new_scratch()
+
+    def _new_scratch(self) -> Scratch:
+        columns, cases, c = self.columns, self._finish_cases, self.problem.settings.n_classes
+        used, branches = len(columns.list_of), self.most_branches
+        numbers = [np.empty(used, np.int64) for _ in range(3)]
+        return Scratch(
+            local_of=np.empty(self.problem.table.n_cases, np.int32),
+            row_of=np.empty(cases, np.int64),
+            buffers=np.empty((2, len(self.lists), cases), np.uint32),
+            codes=np.empty((cases, columns.codes.shape[1]), np.uint8),
+            list_codes=np.empty((len(columns.list_codes), cases), np.int32),
+            marks=np.empty(cases, np.int32),
+            histogram=np.empty((int(columns.code_first[-1]), c), np.int64),
+            branch_counts=np.empty((branches, c), np.int64),
+            low=np.empty(c, np.int64),
+            position=np.empty(branches, np.int64),
+            new=np.empty(branches, np.int64),
+            places=np.empty(branches, np.int64),
+            net=np.empty(used, np.float64),
+            scores=Scores(*numbers, np.empty(used, np.bool_), np.empty(used, np.int64)),
+        )
+
+    def _small_enough(self) -> int:
+        """The most cases of a node that is finished by one worker; 0 where finishing is of no use."""
+        c = self.problem.settings.n_classes
+        if self.most_branches * c > FINISH_COUNTS or self.layout.class_bits > 15:
+            return 0
+        entry = 8 * len(self.lists) + self.columns.codes.shape[1] + 4 * len(self.columns.list_codes)
+        fits = min(FINISH_BYTES // entry, FINISH_CASES, FINISH_COUNTS // c)
+        return min(fits, (1 << (31 - self.layout.class_bits)) - 1)
+
+    def _shares(self, counts: Int64s, groups: int) -> list[slice]:
+        """Cut nodes into runs of about equal numbers of cases, so many that there are enough tasks for all workers."""
+        wanted = max(1, -(-TASKS_PER_WORKER * self._n_workers // groups))
+        ends = np.cumsum(counts)
+        cuts = np.searchsorted(ends, ends[-1] * np.arange(1, wanted) / wanted) + 1 if len(ends) else np.zeros(0, int)
+        edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(counts)), [len(counts)]]))
+        return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+    def _run(self, job: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
+        if len(arguments) == 1:
+            return [job(*arguments[0])]
+        return [future.result() for future in [self._workers.submit(job, *a) for a in arguments]]
+
+

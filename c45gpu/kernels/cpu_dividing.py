@@ -1,0 +1,181 @@
+"""Grow from cases with weights of their own or unknown values: an unknown value divides a case among the branches.
+
+Nodes whose cases are all undivided are scored with counts, others in units. A level's lists are written anew, since
+divided cases make them longer; within a node's range a list may be shorter than the row list::
+
+    rows           |    node A    |  node B  |      with units beside
+    attribute 3    |    node A.   |  node B..|      cases with an unknown value are not in the list
+                   ^first[0]      ^first[1]
+"""
+
+from __future__ import annotations
+
+from queue import Empty, SimpleQueue
+
+import numpy as np
+
+from c45gpu.choose import is_leaf
+from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_finish import Scores
+from c45gpu.kernels.cpu_grower import CpuGrower
+from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
+from c45gpu.kernels.cpu_move import DROPPED
+from c45gpu.kernels.cpu_parts import (
+    Context,
+    Divisions,
+    Parts,
+    Workplace,
+    divide_parts,
+    move_parts,
+    move_rows,
+    score_parts,
+)
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+
+
+class DividingGrower(CpuGrower):
+    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
+
+    def __init__(self, problem: Problem, crew: Crew, lists: Lists) -> None:
+        super().__init__(problem, crew, lists)
+        settings = problem.settings
+        in_cases = settings._replace(
+            min_units=settings.min_units // settings.case_units,
+            cap_units=settings.cap_units // settings.case_units,
+            case_units=1,
+        )
+        near_of, near = self._near_columns()
+        self._context = Context(self.layout, self.h, settings, in_cases, UNKNOWN_CODE, settings.gap, near_of, near)
+        self._units = problem.units
+        self._places: SimpleQueue[Workplace] = SimpleQueue()
+        self._parts: Parts
+
+    def root(self) -> Frontier:
+        """The root."""
+        settings, classes = self.problem.settings, self.problem.table.classes
+        totals = np.bincount(classes, weights=self._units, minlength=settings.n_classes).astype(np.int64)[None, :]
+        counted = np.array([bool((self._units == settings.case_units).all())])
+        root = Parts(np.zeros(1, np.int64), self.list_counts[None, :], totals, counted)
+        is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
+        self._parts = Parts(*(x[is_open] for x in root))
+        return Frontier(totals, is_open)
+
+    def score(self, first: int, stop: int) -> Candidates:
+        """The best test of every attribute for the open nodes first..stop-1."""
+        candidates = Candidates.none(stop - first, len(self.columns.list_of))
+        out = Scores(candidates.gain, candidates.split, candidates.tries, candidates.possible, candidates.cut)
+        listed, coded = np.flatnonzero(self.columns.list_of >= 0), np.flatnonzero(self.columns.code_of >= 0)
+        # a task for each worker, not for each list: a worker writes a node's units by row once for all of its lists
+        groups = [g for g in [*np.array_split(listed, self.crew.size), coded] if len(g)]
+        parts = Parts(*(x[first:stop] for x in self._parts))
+        shares = self.crew.shares(parts.list_count[:, -1], len(groups) or 1)
+        tasks = [(Parts(*(x[s] for x in parts)), which, Scores(*(x[s] for x in out))) for s in shares for which in groups]
+        self.crew.run(self._score, tasks)
+        return candidates
+
+    def split(self, splits: Splits) -> Children:
+        """Send the cases of open nodes down the branches."""
+        parts = Parts(*(x[splits.node] for x in self._parts))
+        divisions = self._blank_divisions(splits)
+        shares = self.crew.shares(parts.list_count[:, -1])
+        self.crew.run(self._divide, [(Parts(*(x[s] for x in parts)), _rows(divisions, s)) for s in shares])
+        self.to_ranks(splits.attribute, divisions.below, divisions.above)
+        weight = divisions.units.sum(1)
+        held = np.flatnonzero(weight > 0)
+        is_open = ~is_leaf(weight[held], divisions.units[held].max(1), self.problem.settings)
+        self._move(parts, divisions, held[is_open], shares)
+        split = np.searchsorted(divisions.slot_start, held, side="right") - 1
+        branch = held - divisions.slot_start[split]
+        return Children(Frontier(divisions.units[held], is_open), split, branch, divisions.below, divisions.above)
+
+    def _blank_divisions(self, splits: Splits) -> Divisions:
+        k, slot_start = len(splits), np.concatenate([[0], np.cumsum(self.n_branches[splits.attribute])])
+        slots = int(slot_start[-1])
+        return Divisions(
+            splits.attribute,
+            splits.cut,
+            slot_start,
+            upto=np.empty(slots, np.float64),
+            branch=np.empty(self.lists.shape[1], np.int32),
+            units=np.empty((slots, self.problem.settings.n_classes), np.int64),
+            rows=np.empty(slots, np.int64),
+            whole=np.empty(slots, np.bool_),
+            below=np.full(k, -1, np.int64),
+            above=np.full(k, -1, np.int64),
+            places=np.full(slots, DROPPED, np.int64),
+        )
+
+    def _move(self, parts: Parts, divisions: Divisions, kept: Int64s, shares: list[slice]) -> None:
+        """Write the next level's lists, the kept slots one after the other."""
+        rows = divisions.rows[kept]
+        divisions.places[kept] = np.cumsum(rows) - rows
+        out = np.empty((len(self.lists), int(rows.sum())), self.lists.dtype)
+        out_units = np.empty(out.shape[1], np.int64)
+        moved = np.zeros((len(divisions.rows), len(self.lists)), np.int64)
+        moved[:, -1] = divisions.rows
+        groups = [g for g in np.array_split(np.arange(len(self.lists) - 1), self.crew.size) if len(g)]
+        tasks = []
+        for s in shares:
+            some = (Parts(*(x[s] for x in parts)), _rows(divisions, s))
+            tasks += [(*some, which, out, out_units, moved) for which in [None, *groups]]
+        self.crew.run(self._move_some, tasks)
+        self.lists, self._units = out, out_units
+        self._parts = Parts(divisions.places[kept], moved[kept], divisions.units[kept], divisions.whole[kept])
+
+    def _score(self, parts: Parts, which: Int64s, out: Scores) -> None:
+        place = self._take_place()
+        score_parts(self.lists, self._units, parts, which, self.columns, self._context, place, out)
+        self._places.put(place)
+
+    def _divide(self, parts: Parts, divisions: Divisions) -> None:
+        place = self._take_place()
+        divide_parts(self.lists, self._units, parts, self.columns, self._context, place, divisions)
+        self._places.put(place)
+
+    def _move_some(
+        self, parts: Parts, divisions: Divisions, which: Int64s | None, out: Int64s, out_units: Int64s, moved: Int64s
+    ) -> None:
+        place = self._take_place()
+        if which is None:
+            move_rows(self.lists[-1], self._units, parts, divisions, self.layout, place, out[-1], out_units)
+        else:
+            move_parts(self.lists, self._units, parts, which, divisions, self.layout, place, out, moved)
+        self._places.put(place)
+
+    def _take_place(self) -> Workplace:
+        try:
+            return self._places.get_nowait()
+        except Empty:
+            n, c, most = self.problem.table.n_cases, self.problem.settings.n_classes, self.most_branches
+            near = n if len(self._context.near_values) else 0
+            return Workplace(
+                units=np.empty(n, np.int64),
+                marks=np.empty(n, np.int32),
+                low=np.empty(c, np.int64),
+                totals=np.empty(c, np.int64),
+                histogram=np.empty((int(self.columns.code_first[-1]), c), np.int64),
+                position=np.empty(most, np.int64),
+                last=np.empty(most, np.int64),
+                apart=np.empty(near, self.lists.dtype),
+            )
+
+    def _near_columns(self) -> tuple[Int64s, np.ndarray]:
+        """Columns some of whose values are nearer than the gap of release 8."""
+        used, gap = self.problem.used, self.problem.settings.gap
+        near = [k for k in range(len(used)) if values_are_near(self._distinct[k], gap)]
+        near_of = np.full(len(used), -1, np.int64)
+        near_of[near] = np.arange(len(near))
+        columns = [self.problem.table.column(used[k]) for k in near]
+        return near_of, np.array(columns, np.float32).reshape(len(near), -1 if near else 0)
+
+
+def _rows(divisions: Divisions, s: slice) -> Divisions:
+    """The divisions of some nodes; their slots keep their numbers."""
+    one_more = slice(s.start, s.stop + 1)
+    return divisions._replace(
+        attribute=divisions.attribute[s],
+        cut=divisions.cut[s],
+        slot_start=divisions.slot_start[one_more],
+        below=divisions.below[s],
+        above=divisions.above[s],
+    )

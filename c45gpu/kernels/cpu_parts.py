@@ -1,0 +1,300 @@
+"""The open nodes of a level when cases have weights of their own or unknown values: score, divide, move."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c45gpu.formulas import units_before
+from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_finish import Scores
+from c45gpu.kernels.cpu_move import DROPPED
+from c45gpu.kernels.cpu_score import scan_classes, scan_two_classes, sum_list, sum_of_h
+from c45gpu.kernels.cpu_units import (
+    class_units_of,
+    fill_unit_histogram,
+    h_of,
+    information,
+    scan_unit_histogram,
+    scan_units,
+    sum_unit_histogram,
+    sum_unit_list,
+)
+
+UNKNOWN = -1
+
+
+class Parts(NamedTuple):
+    """Open nodes: where their cases lie, and how many entries each has in each list."""
+
+    first: Any  # int64[m]: in every list
+    list_count: Any  # int64[m, n_lists]: entries in each list; the last list is of rows
+    totals: Any  # int64[m, C]: in units
+    counted: Any  # bool[m]: every case has the units of one case, so counts will do
+
+
+class Workplace(NamedTuple):
+    """Memory of one worker."""
+
+    units: Any  # int64[N]: by row
+    marks: Any  # int32[N]: by row
+    low: Any  # int64[C]
+    totals: Any  # int64[C]
+    histogram: Any  # int64[codes, C]
+    position: Any  # int64[most branches]
+    last: Any  # int64[most branches]
+    apart: Any  # as the lists, [N], or [0] where no values are too near
+
+
+class Context(NamedTuple):
+    """What scoring needs beside a node."""
+
+    layout: Any
+    h: Any  # H of a number of cases, in units
+    settings: Any  # in units
+    count_settings: Any  # in cases
+    unknown_code: Any
+    gap: Any  # neighbouring values must differ by more for a cut between them
+    near_of: Any  # int64[A]: the column of `near_values` where some values are nearer than that, -1 for none
+    near_values: Any  # float32[near columns, N]
+
+
+class Divisions(NamedTuple):
+    """How nodes are divided; slots are branches of nodes."""
+
+    attribute: Any  # int64[k]
+    cut: Any  # int64[k]
+    slot_start: Any  # int64[k + 1]
+    upto: Any  # float64[slots]: known weight of the branches up to and with this one, over that of all
+    branch: Any  # int32[rows]: of each row list entry, UNKNOWN for an unknown value
+    units: Any  # int64[slots, C]
+    rows: Any  # int64[slots]: cases
+    whole: Any  # bool[slots]: every case has the units of one case
+    below: Any  # int64[k]
+    above: Any  # int64[k]
+    places: Any  # int64[slots]
+
+
+@compiled
+def _apart(entries: Any, layout: Any, values: Any, gap: Any, apart: Any) -> Any:
+    """A copy of a list whose new-value bits are taken from entries too near to the one before, as release 8 does."""
+    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
+    keep = (np.uint64(1) << np.uint64(layout.new_bit)) - np.uint64(1)
+    before = np.float64(0)
+    for i in range(len(entries)):
+        entry = np.uint64(entries[i])
+        value = np.float64(values[np.int64(entry & mask)])
+        apart[i] = entry if i == 0 or before < value - gap else entry & keep
+        before = value
+    return apart[: len(entries)]
+
+
+@compiled
+def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, place: Any) -> Any:
+    """Information before and after, the sum of H over the branches, position, tries, and whether possible."""
+    layout, h, settings = context.layout, context.h, context.count_settings
+    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
+    totals = place.totals
+    totals[:] = 0
+    for i in range(len(entries)):
+        totals[np.int64((np.uint64(entries[i]) >> np.uint64(layout.row_bits)) & class_mask)] += 1
+    base = h[len(entries)] - sum_of_h(totals, h)
+    if not columns.continuous[a]:
+        inner, branches, ample = sum_list(entries, layout, h, settings.min_units, place.low)
+        return base, inner, branches, -1, 0, ample >= 2
+    if len(totals) == 2:
+        inner, at, tries = scan_two_classes(entries, layout, totals, h, settings)
+    else:
+        inner, at, tries = scan_classes(entries, layout, totals, h, settings, place.low)
+    return base, inner, h[max(at, 0)] + h[len(entries) - max(at, 0)], at, tries, at >= 0
+
+
+@compiled
+def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, place: Any) -> Any:
+    """As :func:`_score_counted_list`, of a list or histogram in units, with the known units before it."""
+    layout, settings, totals = context.layout, context.settings, place.totals
+    listed = columns.list_of[a] >= 0
+    if listed:
+        known = class_units_of(entries, layout, place.units, totals)
+    else:
+        known = np.int64(0)
+        for c in range(len(totals)):
+            totals[c] = counts[:, c].sum()
+            known += totals[c]
+    base = information(totals, settings)
+    if not columns.continuous[a]:
+        if listed:
+            inner, branches, ample = sum_unit_list(entries, layout, place.units, settings, place.low)
+        else:
+            inner, branches, ample = sum_unit_histogram(counts, settings)
+        return known, base, inner, branches, -1, 0, ample >= 2
+    if listed:
+        inner, at, low, tries = scan_units(entries, layout, place.units, totals, known, settings, place.low)
+    else:
+        inner, at, low, tries = scan_unit_histogram(counts, totals, known, settings, place.low)
+    return known, base, inner, h_of(low, settings) + h_of(known - low, settings), at, tries, at >= 0
+
+
+@compiled
+def score_parts(lists: Any, units: Any, parts: Any, which: Any, columns: Any, context: Any, place: Any, out: Any) -> None:
+    """Score some attributes of some nodes: all with lists, or all with codes."""
+    layout, settings = context.layout, context.settings
+    last, coded = len(lists) - 1, columns.code_of[which[0]] >= 0
+    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
+    for m in range(len(parts.first)):
+        first, count = parts.first[m], parts.list_count[m, last]
+        rows = lists[last, first : first + count]
+        if coded:
+            fill_unit_histogram(
+                rows, layout, units[first:], columns.codes, columns.code_first, context.unknown_code, place.histogram
+            )
+        elif not parts.counted[m]:
+            for i in range(count):
+                place.units[np.int64(np.uint64(rows[i]) & mask)] = units[first + i]
+        weight = parts.totals[m].sum()
+        for w in range(len(which)):
+            a = which[w]
+            k, column = max(columns.list_of[a], 0), max(columns.code_of[a], 0)
+            entries = lists[k, first : first + parts.list_count[m, k]]
+            if context.near_of[a] >= 0:
+                near = context.near_values[context.near_of[a]]
+                entries = _apart(entries, layout, near, context.gap, place.apart)
+            counts = place.histogram[columns.code_first[column] : columns.code_first[column + 1]]
+            if parts.counted[m] and not coded:
+                known = len(entries) * settings.case_units
+                base, inner, branches, at, tries, possible = _score_counted_list(a, entries, columns, context, place)
+            else:
+                known, base, inner, branches, at, tries, possible = _score_units(
+                    a, entries, counts, columns, context, place
+                )
+            out.possible[m, a], out.cut[m, a], out.tries[m, a] = possible, at, tries
+            out.gain[m, a] = base - inner if possible else 0
+            out.split[m, a] = h_of(weight, settings) - h_of(weight - known, settings) - branches
+
+
+@compiled
+def _mark(lists: Any, first: Any, list_count: Any, a: Any, cut: Any, columns: Any, context: Any, place: Any) -> Any:
+    """Mark a node's cases by branch; returns the values on both sides of a cut, rows or codes."""
+    layout, last = context.layout, len(lists) - 1
+    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
+    k, rows, below, above = columns.list_of[a], lists[last, first : first + list_count[last]], -1, -1
+    if k >= 0 and columns.continuous[a]:
+        for i in range(len(rows)):
+            place.marks[np.int64(np.uint64(rows[i]) & mask)] = UNKNOWN
+        entries = lists[k, first : first + list_count[k]]
+        for i in range(len(entries)):
+            place.marks[np.int64(np.uint64(entries[i]) & mask)] = i >= cut
+        return np.int64(np.uint64(entries[cut - 1]) & mask), np.int64(np.uint64(entries[cut]) & mask)
+    if columns.continuous[a]:
+        below, above = cut, np.int64(context.unknown_code)
+    for i in range(len(rows)):
+        row = np.int64(np.uint64(rows[i]) & mask)
+        if k >= 0:
+            code = np.int64(columns.list_codes[columns.list_code_of[a], row])
+        else:
+            code = np.int64(columns.codes[row, columns.code_of[a]])
+            code = UNKNOWN if code == context.unknown_code else code
+        if columns.continuous[a] and code >= 0:
+            above = code if cut < code < above else above
+            code = np.int64(code > cut)
+        place.marks[row] = code
+    return below, above
+
+
+@compiled
+def _share(units: Any, upto: Any, b: Any) -> Any:
+    """The share of branch b in the units of a case with an unknown value."""
+    before = units_before(units, upto[b - 1]) if b > 0 else 0.0
+    return np.int64(units_before(units, upto[b]) - before)
+
+
+@compiled
+def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any, place: Any, divisions: Any) -> None:
+    """Find the branch of every case of some nodes, and add up what each branch gets."""
+    layout, last, one = context.layout, len(lists) - 1, context.settings.case_units
+    row_bits = np.uint64(layout.row_bits)
+    mask = (np.uint64(1) << row_bits) - np.uint64(1)
+    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
+    for s in range(len(divisions.attribute)):
+        first, list_count = parts.first[s], parts.list_count[s]
+        slots = slice(divisions.slot_start[s], divisions.slot_start[s + 1])
+        totals, n_rows, whole, upto = (
+            divisions.units[slots],
+            divisions.rows[slots],
+            divisions.whole[slots],
+            divisions.upto[slots],
+        )
+        totals[:], n_rows[:], whole[:] = 0, 0, True
+        a = divisions.attribute[s]
+        divisions.below[s], divisions.above[s] = _mark(
+            lists, first, list_count, a, divisions.cut[s], columns, context, place
+        )
+        for i in range(first, first + list_count[last]):
+            entry = np.uint64(lists[last, i])
+            b = place.marks[np.int64(entry & mask)]
+            divisions.branch[i] = b
+            if b >= 0:
+                totals[b, np.int64((entry >> row_bits) & class_mask)] += units[i]
+                n_rows[b] += 1
+                whole[b] &= units[i] == one
+        running, known = np.int64(0), totals.sum()
+        for b in range(len(upto)):
+            running += totals[b].sum()
+            upto[b] = running / known
+        for i in range(first, first + list_count[last]):
+            if divisions.branch[i] < 0:
+                c = np.int64((np.uint64(lists[last, i]) >> row_bits) & class_mask)
+                for b in range(len(upto)):
+                    share = _share(units[i], upto, b)
+                    if share > 0:
+                        totals[b, c] += share
+                        n_rows[b] += 1
+                        whole[b] &= share == one
+
+
+@compiled
+def move_rows(rows: Any, units: Any, parts: Any, divisions: Any, layout: Any, place: Any, out: Any, out_units: Any) -> None:
+    """Send the row list's entries of some nodes, with their units, to the places of the branches."""
+    for s in range(len(divisions.attribute)):
+        start, stop = divisions.slot_start[s], divisions.slot_start[s + 1]
+        upto = divisions.upto[start:stop]
+        place.position[: stop - start] = divisions.places[start:stop]
+        for i in range(parts.first[s], parts.first[s] + parts.list_count[s, parts.list_count.shape[1] - 1]):
+            b = divisions.branch[i]
+            for branch in range(b if b >= 0 else 0, b + 1 if b >= 0 else stop - start):
+                at = place.position[branch]
+                share = units[i] if b >= 0 else _share(units[i], upto, branch)
+                if at != DROPPED and share > 0:
+                    out[at], out_units[at] = rows[i], share
+                    place.position[branch] = at + 1
+
+
+@compiled
+def move_parts(
+    lists: Any, units: Any, parts: Any, which: Any, divisions: Any, layout: Any, place: Any, out: Any, moved: Any
+) -> None:
+    """Partition some lists of some nodes; `moved` gets the number of entries at each slot and list."""
+    last, new_bit = len(lists) - 1, np.uint64(layout.new_bit)
+    mask, keep = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1), (np.uint64(1) << new_bit) - np.uint64(1)
+    for s in range(len(divisions.attribute)):
+        first, start, stop = parts.first[s], divisions.slot_start[s], divisions.slot_start[s + 1]
+        upto, places = divisions.upto[start:stop], divisions.places[start:stop]
+        for i in range(first, first + parts.list_count[s, last]):
+            row = np.int64(np.uint64(lists[last, i]) & mask)
+            place.marks[row], place.units[row] = divisions.branch[i], units[i]
+        for w in range(len(which)):
+            k, group = which[w], 0
+            place.position[: stop - start], place.last[: stop - start] = places, -1
+            for i in range(first, first + parts.list_count[s, k]):
+                entry = np.uint64(lists[k, i])
+                group += np.int64(entry >> new_bit)
+                row = np.int64(entry & mask)
+                b = place.marks[row]
+                for branch in range(b if b >= 0 else 0, b + 1 if b >= 0 else stop - start):
+                    at = place.position[branch]
+                    if at != DROPPED and (b >= 0 or _share(place.units[row], upto, branch) > 0):
+                        out[k, at] = (entry & keep) | (np.uint64(place.last[branch] != group) << new_bit)
+                        place.position[branch], place.last[branch] = at + 1, group
+            for branch in range(stop - start):
+                moved[start + branch, k] = place.position[branch] - places[branch] if places[branch] != DROPPED else 0
