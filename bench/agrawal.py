@@ -74,9 +74,9 @@ def perturb(who: People, share: float, stream: np.random.Generator) -> People:
     }
     blurred = dict(who)
     for name, (low, high) in ranges.items():
-        shift = stream.uniform(-share, share, len(width)) * (np.asarray(high) - low)
+        shift = stream.uniform(-share, share, len(width)) * np.subtract(high, low)
         digits = 0 if name in ("age", "hyears") else 2
-        blurred[name] = np.round(np.clip(who[name] + shift, low, high), digits)
+        blurred[name] = np.clip(who[name] + shift, low, high).round(digits)
     blurred["commission"] = np.where(who["commission"] == 0, 0.0, blurred["commission"])
     return blurred
 
@@ -86,9 +86,7 @@ def rows(function: int, n_rows: int, share: float, stream: np.random.Generator) 
     who = people(n_rows, stream)
     classes = np.where(FUNCTIONS[function](who), 0, 1).astype(np.int32)
     seen = perturb(who, share, stream)
-    columns = [
-        (seen[name] - int(VALUES[name][0])).astype(np.int32) if name in VALUES else seen[name] for name in NAMES
-    ]
+    columns = [(seen[name] - int(VALUES[name][0])).astype(np.int32) if name in VALUES else seen[name] for name in NAMES]
     return Rows(NAMES, tuple(VALUES.get(name, ()) for name in NAMES), columns, classes, GROUPS)
 
 
@@ -98,7 +96,8 @@ def _band(who: People) -> npt.NDArray[np.int64]:
 
 def _between(values: Numbers, interval_of_band: tuple[Interval, ...], band: npt.NDArray[np.int64]) -> Truths:
     low, high = np.array(interval_of_band).T
-    return (low[band] <= values) & (values <= high[band])
+    within: Truths = (low[band] <= values) & (values <= high[band])
+    return within
 
 
 def _disposable(who: People, *, level: float, loan: float, fixed: float) -> Numbers:
@@ -106,7 +105,7 @@ def _disposable(who: People, *, level: float, loan: float, fixed: float) -> Numb
 
 
 def _function_1(who: People) -> Truths:
-    return _band(who) != 1
+    return np.not_equal(_band(who), 1)
 
 
 def _function_2(who: People) -> Truths:

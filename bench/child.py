@@ -3,18 +3,21 @@
     python -m bench.child make '{"name": "mc", ...}' OUT.json
     python -m bench.child run '{"peer": "sklearn", ...}' OUT.json
 
-The parent imports no peer and holds no rows: a child's peak of memory starts at what its parent has ever held.
+The parent imports no peer and holds no rows: on Linux a child's peak of memory starts at what its parent ever held.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 
-def make(*, name: str, n_rows: int, held_out: int, seed: int, unknown: float, folder: str, text: bool) -> dict[str, Any]:
+def make(
+    *, name: str, n_rows: int, held_out: int, seed: int, unknown: float, folder: str, text: bool
+) -> dict[str, Any]:
     """Write a training and a held-out table to a folder, and say what they are."""
     from bench.data import train_and_held_out
     from bench.rows import save
@@ -33,14 +36,15 @@ def run(*, peer: str, folder: str, threads: int, cold: bool) -> dict[str, Any]:
     from bench.peers import PEERS
     from bench.peers.peer import Task
 
-    return PEERS[peer].run(Task(Path(folder), threads, cold)).to_dict()
+    outcome = PEERS[peer].run(Task(Path(folder), threads, cold))
+    return outcome.to_dict() | {"version": PEERS[peer].version()}
 
 
 def main(arguments: list[str]) -> None:
     """Do what the first argument says with the options in the second, and write the answer to the third."""
     verb, options, out = arguments
-    work = {"make": make, "run": run}[verb]
-    Path(out).write_text(json.dumps(work(**json.loads(options))))
+    work: dict[str, Callable[..., dict[str, Any]]] = {"make": make, "run": run}
+    Path(out).write_text(json.dumps(work[verb](**json.loads(options))))
 
 
 if __name__ == "__main__":

@@ -144,11 +144,9 @@ class _Mixture(NamedTuple):
     @classmethod
     def of(cls, shape: MixtureShape, stream: np.random.Generator) -> _Mixture:
         clusters, side = shape.classes * shape.clusters, shape.informative
-        corner = stream.choice(2 ** min(side, 16), clusters, replace=False)
-        signs = (corner[:, None] >> (np.arange(side) % 16)) % 2 * 2.0 - 1.0
         return cls(
             shape,
-            shape.separation * signs,
+            stream.choice([-shape.separation, shape.separation], (clusters, side)),
             stream.uniform(-1, 1, (clusters, side, side)),
             stream.uniform(-1, 1, (side, shape.redundant)),
             stream.permutation(shape.columns),
@@ -222,9 +220,8 @@ class _Covertype(NamedTuple):
         class_names = tuple(map(str, range(1, len(COVER_SHARES) + 1)))
         return Rows(tuple(names), values, columns, classes.astype(np.int32), class_names)
 
-    def _numbers(
-        self, a: int, stand: npt.NDArray[np.int64], stream: np.random.Generator
-    ) -> npt.NDArray[np.float32]:
+    def _numbers(self, a: int, stand: npt.NDArray[np.int64], stream: np.random.Generator) -> npt.NDArray[np.float32]:
         low, high = list(COVER_RANGES.values())[a]
         share = self.centres[stand, a] + self.spreads[stand, a] * stream.standard_normal(len(stand))
-        return np.round(low + (high - low) * np.clip(share, 0, 1)).astype(np.float32)
+        whole: npt.NDArray[np.float32] = np.rint(low + (high - low) * np.clip(share, 0, 1)).astype(np.float32)
+        return whole

@@ -79,13 +79,12 @@ class Result:
     reason : str or None
         Why it was skipped or failed.
     runs : list of dict
-        One :class:`bench.peers.peer.Outcome` each.
+        One :class:`bench.peers.peer.Outcome` each, and the version of the peer.
     """
 
     peer: str
     table: dict[str, Any]
     note: str
-    version: str | None = None
     reason: str | None = None
     runs: list[dict[str, Any]] = field(default_factory=list)
 
@@ -165,8 +164,6 @@ def _make(plan: Plan, name: str, n_rows: int, folder: Path, *, text: bool) -> di
 def _run(plan: Plan, result: Result, folder: Path) -> None:
     options = {"peer": result.peer, "folder": str(folder), "threads": plan.threads, "cold": plan.cold}
     try:
-        if result.version is None:
-            result.version = PEERS[result.peer].version()
         result.runs.append(_child("run", options, folder, plan.threads, plan.limit))
     except subprocess.TimeoutExpired:
         result.reason = f"not finished in {plan.limit:.0f} s"

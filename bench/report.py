@@ -10,13 +10,14 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from bench.measure import ROOT, Plan, Result, fit_seconds
 
 OURS: Final = "c45gpu-cpu"
-PACKAGES: Final = ("numpy", "numba", "pyarrow", "scikit-learn")  # what all share; a peer's version is in its result
+PACKAGES: Final = ("numpy", "numba", "pyarrow", "scikit-learn")  # what all share; a peer's version is in its runs
 HEAD: Final = (
     "peer",
     "fit s (least to most)",
@@ -63,10 +64,7 @@ def markdown(results: list[Result]) -> str:
 def slopes(results: list[Result], peer: str, name: str) -> list[tuple[int, int, float]]:
     """Pairs of sizes, one after the other, each with the exponent that rows have in the time between them."""
     points = _points(results, peer, name)
-    return [
-        (n, larger, math.log(slow / fast) / math.log(larger / n))
-        for (n, fast), (larger, slow) in zip(points, points[1:], strict=False)
-    ]
+    return [(n, larger, math.log(slow / fast) / math.log(larger / n)) for (n, fast), (larger, slow) in pairwise(points)]
 
 
 def draw(results: list[Result], path: Path) -> None:
@@ -88,15 +86,19 @@ def draw(results: list[Result], path: Path) -> None:
 
 
 def _draw_set(panel: Any, results: list[Result], name: str) -> None:
+    from matplotlib import colormaps
+
     for number, peer in enumerate(dict.fromkeys(r.peer for r in results)):
         points = _points(results, peer, name)
         if points:
             found = slopes(results, peer, name)
             label = f"{peer}  slope {', '.join(f'{slope:.2f}' for _, _, slope in found)}" if found else peer
-            style = "-" if peer.startswith("c45gpu") else ("--", ":", "-.")[number % 3]
-            width = 2.5 if peer == OURS else 1.2
-            panel.loglog(*zip(*points, strict=True), style, marker="o", markersize=4, linewidth=width, label=label)
-    panel.set(title=name, xlabel="rows", ylabel="train and prune, seconds")
+            style = "-" if peer.startswith("c45gpu") else "--"
+            colour, width = colormaps["tab20"](number % 20), 2.5 if peer == OURS else 1.2
+            panel.loglog(
+                *zip(*points, strict=True), style, color=colour, marker="o", markersize=4, linewidth=width, label=label
+            )
+    panel.set(title=name, xlabel="rows", ylabel="train and prune, seconds (median)")
     panel.grid(visible=True, which="both", alpha=0.25)
     if panel.lines:
         panel.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))

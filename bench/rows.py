@@ -1,7 +1,7 @@
 """Rows: the plain record that every peer is fed from, in memory and on disk.
 
-    kinds are told by `values`:   salary ()              continuous, float32 or float64, NaN is unknown
-                                  elevel ("0", .. "4")   discrete, int32 codes 0..4, -1 is unknown
+kinds are told by `values`:   salary ()              continuous, float32 or float64, NaN is unknown
+                              elevel ("0", .. "4")   discrete, int32 codes 0..4, -1 is unknown
 """
 
 from __future__ import annotations

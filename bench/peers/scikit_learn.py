@@ -60,8 +60,8 @@ class ScikitLearnPruned(ScikitLearn):
 
     name = "sklearn-ccp"
     note = (
-        f"as sklearn; prune: path on {1 - KEPT_FOR_TUNING:.0%} of the rows, {ALPHAS_TRIED} values of ccp_alpha tried on "
-        "the rest, the least within one standard error of the best fitted again on all"
+        f"as sklearn; prune: path on {1 - KEPT_FOR_TUNING:.0%} of the rows, {ALPHAS_TRIED} values of ccp_alpha tried "
+        "on the rest, the least within one standard error of the best fitted again on all"
     )
 
     def prune(self, model: Any, cases: Cases, threads: int) -> Any:

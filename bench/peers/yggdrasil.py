@@ -55,7 +55,9 @@ class Yggdrasil(ArrayPeer):
         """The likelier class; its labels are the codes as text, in an order of its own."""
         codes = np.array([int(label) for label in model.label_classes()], np.int32)
         probabilities = model.predict(cases.columns)
-        return codes[(probabilities > 0.5).astype(int) if probabilities.ndim == 1 else probabilities.argmax(1)]
+        likelier = (probabilities > 0.5).astype(int) if probabilities.ndim == 1 else probabilities.argmax(1)
+        classes: Column = codes[likelier]
+        return classes
 
     def shape(self, model: Any) -> Shape:
         """By walking its node objects."""

@@ -164,16 +164,16 @@ def chosen_columns(chosen: Any, names: Sequence[str]) -> set[int]:
     """
     if chosen is None:
         return set()
-    given = np.asarray(chosen)
-    if given.dtype == bool and given.shape == (len(names),):
+    given = np.asarray(chosen, object).tolist()
+    if len(given) == len(names) and all(isinstance(key, bool) for key in given):
         return set(np.flatnonzero(given).tolist())
     position: dict[Any, int] = dict(zip([*range(len(names)), *names], [*range(len(names))] * 2, strict=True))
-    missing = [key for key in given.tolist() if key not in position]
+    missing = [key for key in given if key not in position]
     if missing:
         raise DataError(
             f"categorical names the column {missing[0]!r}, which is not there: the columns are {listed(names)}"
         )
-    return {position[key] for key in given.tolist()}
+    return {position[key] for key in given}
 
 
 def _matrix(X: npt.ArrayLike) -> Array:

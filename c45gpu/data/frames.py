@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from c45gpu.data.arrays import assemble, checked_weights, chosen_columns, encode_classes, from_arrays
+from c45gpu.data.arrays import assemble, chosen_columns, encode_classes, from_arrays
 from c45gpu.data.arrowcolumns import Column, numbers
 from c45gpu.data.arrowfile import IpcFile, ParquetFile
 from c45gpu.data.attributes import as_column, classes_of, learned, matched, mixed
@@ -126,7 +126,7 @@ def from_frame(
     """
     native = _narwhals(frame)
     names = [str(name) for name in native.columns]
-    series = {name: native[column] for name, column in zip(names, native.columns, strict=True)}
+    series = dict(zip(names, native.iter_columns(), strict=True))
     if len(series) < len(names):
         raise DataError(f"two columns are named {first_duplicate(names)!r}: give each its own name")
     if schema is None:
@@ -238,7 +238,9 @@ def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.
     if wrong.any():
         row = int(np.argmax(wrong))
         raise fault(f"{weights[row]} is no weight: give a finite number of at least 0", row)
-    return checked_weights(weights, len(weights))
+    if not weights.any():
+        raise fault("every weight is 0: give some case a weight above 0", None)
+    return weights
 
 
 def _narwhals(frame: Any) -> Any:

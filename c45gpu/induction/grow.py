@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.choose import NO_TEST, choose
+from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats
 from c45gpu.kernels.engine import Engine
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
+from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.model.growing import GrowingTree, Growth
 from c45gpu.model.tree import Tree
 
@@ -81,7 +81,7 @@ class Grower:
         for first in range(0, len(self._open), batch):
             stop = min(first + batch, len(self._open))
             candidates = self._engine.score(first, stop)
-            chosen = choices(candidates, weight[first:stop], self._problem)
+            chosen = self._engine.choose(candidates, weight[first:stop])
             tested = np.flatnonzero(chosen != NO_TEST)
             node.append(first + tested)
             attribute.append(chosen[tested])
@@ -138,15 +138,6 @@ class Grower:
     def _progress(self, depth: int) -> Progress:
         weight = int(self._open_weights.sum())
         return Progress(depth, self._growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
-
-
-def choices(candidates: Candidates, weight: Int64s, problem: Problem) -> Int64s:
-    """What :func:`c45gpu.choose.choose` says for each node of a batch; `weight` is the nodes' weight in units."""
-    facts = type(problem.facts)(*(x.tolist() for x in problem.facts))
-    net = [0.0] * len(facts.averaged)
-    columns = [x.tolist() for x in (candidates.gain, candidates.split, candidates.tries, candidates.possible)]
-    rows = zip(weight.tolist(), zip(*columns, strict=True), strict=True)
-    return np.array([choose(w, row, facts, problem.settings, net) for w, row in rows], np.int64)
 
 
 def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -> npt.NDArray[np.float64]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from c45gpu.formulas import SIMPLER_BY, extra_errors, pessimistic_limit
 from c45gpu.induction.options import Options
-from c45gpu.kernels.engine import Changes, Engine
+from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree, ranges
 
@@ -93,15 +93,16 @@ class ErrorBasedPruning:
             return inner
         as_leaf = self._estimate[inner]
         largest = self._largest_branches(inner)
-        changes = self._engine.send(self._tree, inner, largest)
+        pairs = Pairs(inner, largest, self._allowed(as_tree - self._estimate[largest]))
+        changes = self._engine.send(self._tree, self._units, pairs)
         as_branch = self._branch_estimates(largest, changes)
         to_leaf = (as_leaf <= as_branch + SIMPLER_BY) & (as_leaf <= as_tree + SIMPLER_BY)
         to_branch = ~to_leaf & (as_branch <= as_tree + SIMPLER_BY)
         self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
         self._cut(inner[to_leaf])
-        raised: Int64s = largest[to_branch]
-        self._raise(inner[to_branch], raised, changes, to_branch)
-        return raised
+        raised = Pairs(*(x[to_branch] for x in pairs))
+        self._raise(raised, changes, to_branch)
+        return raised.branch
 
     def _add_branches(self, inner: Int64s) -> Floats:
         """Bring the units of inner nodes up to date, and add up the estimates of their branches, in order."""
@@ -140,9 +141,16 @@ class ErrorBasedPruning:
         np.maximum.at(last, position[greatest], entry[greatest])
         return self._tree.branch[last]
 
+    def _allowed(self, errors: Floats) -> Int64s:
+        """By how many units the errors of a branch may rise, if it may get worse by so many estimated errors.
+
+        An estimate rises at least as much as the errors do. One error more is room for rounding.
+        """
+        return np.ceil((errors + SIMPLER_BY + 1) * self._case_units).astype(np.int64)
+
     def _branch_estimates(self, branches: Int64s, changes: Changes) -> Floats:
         """What the branches would be estimated at, if their leaves' class weights changed so."""
-        estimate = self._estimate[branches]
+        estimate = np.where(changes.hopeless, np.inf, self._estimate[branches])
         old = self._units[changes.leaf]
         more = self._leaf_estimates(old + changes.units) - self._leaf_estimates(old)
         np.add.at(estimate, changes.pair, more)
@@ -153,11 +161,12 @@ class ErrorBasedPruning:
         self._tree.kind[nodes] = LEAF
         self._alive[ranges(nodes + 1, self._end[nodes])] = False
 
-    def _raise(self, tops: Int64s, branches: Int64s, changes: Changes, which: npt.NDArray[np.bool_]) -> None:
+    def _raise(self, pairs: Pairs, changes: Changes, which: npt.NDArray[np.bool_]) -> None:
         """Put branches in the place of the nodes above them, with all of their cases."""
-        if not len(tops):
+        if not len(pairs.top):
             return
-        self._known = self._engine.raise_branches(self._tree, tops, branches)
+        tops, branches = pairs.top, pairs.branch
+        self._known = self._engine.raise_branches(self._tree, pairs)
         here = which[changes.pair]
         self._units[changes.leaf[here]] += changes.units[here]
         self._alive[ranges(tops, branches)] = False

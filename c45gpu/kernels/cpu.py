@@ -15,7 +15,11 @@ from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_dividing import DividingGrower
 from c45gpu.kernels.cpu_lists import build_lists, values_are_near
-from c45gpu.kernels.engine import Changes
+from c45gpu.kernels.cpu_nodes import choose_nodes
+from c45gpu.kernels.cpu_prune import WholePlacement
+from c45gpu.kernels.cpu_route import route
+from c45gpu.kernels.descend import Placement
+from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
@@ -54,11 +58,39 @@ class CpuEngine:
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches, and finish the small ones."""
         return self._grower.split(splits)
-    def place(self, tree):
-        from c45gpu.kernels.descend import Placement
-        self._placement = Placement(self._problem, tree)
-        return self._placement.known
-    def cut(self, nodes): self._placement.cut(nodes)
-    def send(self, t,a,b): return self._placement.send(t,a,b)
-    def raise_branches(self,t,a,b): return self._placement.raise_branches(t,a,b)
-    def close(self): self._crew.dismiss()
+
+    def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
+        """What :func:`c45gpu.choose.choose` says for each node."""
+        chosen = np.empty(len(weight), np.int64)
+        scores = (candidates.gain, candidates.split, candidates.tries, candidates.possible)
+        choose_nodes(weight, scores, self._problem.facts, self._problem.settings, chosen)
+        return chosen
+
+    def place(self, tree: Tree) -> Int64s:
+        """Send all training cases down a tree and remember at which leaves they arrive."""
+        self._grower = None  # its lists make room
+        if self._problem.whole and bool((self._problem.units == 1).all()):
+            self._placement = WholePlacement(self._problem, tree, self._crew)
+        else:
+            self._placement = Placement(self._problem, tree)
+        return self._placement.known(tree)
+
+    def cut(self, nodes: Int64s) -> None:
+        """The cases below these nodes are at them from now on."""
+        self._placement.cut(nodes)
+
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it."""
+        return self._placement.send(tree, units, pairs)
+
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
+        """All cases of each top are at the leaves of its branch from now on."""
+        return self._placement.raise_branches(tree, pairs)
+
+    def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
+        """Class frequencies of cases to be predicted."""
+        return route(tree, table, self._crew)
+
+    def close(self) -> None:
+        """Let go of the cases and end the workers."""
+        self._crew.dismiss()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c45gpu.choose import choose
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_finish import Scores, fill_histogram, score_one
 from c45gpu.kernels.cpu_move import count_branches, mark_codes, mark_list
@@ -44,6 +45,15 @@ def score_nodes(lists: Any, nodes: Any, which: Any, columns: Any, context: Any, 
             counts = histogram[columns.code_first[column] : columns.code_first[column + 1]]
             entries = lists[max(columns.list_of[a], 0), first:stop]
             score_one(a, entries, counts, nodes.totals[m], columns, context, low, scores)
+
+
+@compiled
+def choose_nodes(weight: Any, candidates: Any, facts: Any, settings: Any, chosen: Any) -> None:
+    """What :func:`c45gpu.choose.choose` says for each node."""
+    gain, split, tries, possible = candidates
+    net = np.empty(gain.shape[1], np.float64)
+    for m in range(len(weight)):
+        chosen[m] = choose(weight[m], (gain[m], split[m], tries[m], possible[m]), facts, settings, net)
 
 
 @compiled

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from c45gpu.formulas import units_before
-from c45gpu.kernels.engine import Changes
+from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.route import branches_taken
 from c45gpu.model.tree import LEAF, Tree, ranges
@@ -77,35 +77,34 @@ class Placement:
     def __init__(self, problem: Problem, tree: Tree) -> None:
         self._table, self._n_classes = problem.table, problem.settings.n_classes
         self._end = tree.end
-        self.known = np.zeros(len(tree.branch), np.int64)  # by entry of tree.branch, of cases with a known value
+        self._known = np.zeros(len(tree.branch), np.int64)
         n = problem.table.n_cases
         root = np.zeros(n, np.int64)
-        placed = self._descend(tree, root, root, np.arange(n), problem.units, self.known)
+        placed = self._descend(tree, root, root, np.arange(n), problem.units, self._known)
         _, self._leaf, self._case, self._units = placed
+
+    def known(self, tree: Tree) -> Int64s:
+        """Units of the cases that take each entry of ``tree.branch`` with a known value."""
+        return self._known
 
     def cut(self, nodes: Int64s) -> None:
         """See :meth:`c45gpu.kernels.engine.Engine.cut`."""
         here, owner = self._range(nodes, self._end[nodes])
         self._leaf[here] = nodes[owner]
 
-    def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """See :meth:`c45gpu.kernels.engine.Engine.send`."""
-        pair, leaf, case, units = self._resend(tree, tops, branches, self.known.copy())
-        here, owner = self._range(branches, self._end[branches])
-        pair = np.concatenate([pair, owner])
-        leaf = np.concatenate([leaf, self._leaf[here]])
-        signed = np.concatenate([units, -self._units[here]])
-        case = np.concatenate([case, self._case[here]])
+        pair, leaf, case, sent = self._resend(tree, pairs, self._known.copy())
         keys, inverse = np.unique(pair * len(tree.kind) + leaf, return_inverse=True)
-        change = np.zeros((len(keys), self._n_classes), np.int64)
-        np.add.at(change, (inverse, self._table.classes[case]), signed)
+        pair, leaf = keys // len(tree.kind), keys % len(tree.kind)
+        change = sums(inverse, self._table.classes[case], sent, len(keys), self._n_classes) - units[leaf]
         some = change.any(axis=1)
-        return Changes(keys[some] // len(tree.kind), keys[some] % len(tree.kind), change[some])
+        return Changes(np.zeros(len(pairs.top), np.bool_), pair[some], leaf[some], change[some])
 
-    def raise_branches(self, tree: Tree, tops: Int64s, branches: Int64s) -> Int64s:
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """See :meth:`c45gpu.kernels.engine.Engine.raise_branches`."""
-        _, leaf, case, units = self._resend(tree, tops, branches, self.known)
-        here, _ = self._range(tops, self._end[tops])
+        _, leaf, case, units = self._resend(tree, pairs, self._known)
+        here, _ = self._range(pairs.top, self._end[pairs.top])
         rest = np.ones(len(self._leaf), np.bool_)
         rest[here] = False
         leaf = np.concatenate([self._leaf[rest], leaf])
@@ -113,21 +112,20 @@ class Placement:
         self._leaf = leaf[order]
         self._case = np.concatenate([self._case[rest], case])[order]
         self._units = np.concatenate([self._units[rest], units])[order]
-        return self.known
+        return self._known
 
     def _range(self, first: Int64s, stop: Int64s) -> tuple[Int64s, Int64s]:
         """The instances at nodes first..stop-1 for each of several ranges, and which range each is of."""
         start, end = np.searchsorted(self._leaf, first), np.searchsorted(self._leaf, stop)
         return ranges(start, end), np.repeat(np.arange(len(first)), end - start)
 
-    def _resend(
-        self, tree: Tree, tops: Int64s, branches: Int64s, known: Int64s
-    ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        here, pair = self._range(tops, self._end[tops])
+    def _resend(self, tree: Tree, pairs: Pairs, known: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        """Send all cases of the tops down the branches: pairs, leaves, cases and units."""
+        here, pair = self._range(pairs.top, self._end[pairs.top])
         keys, inverse = np.unique(pair * self._table.n_cases + self._case[here], return_inverse=True)
         units = np.bincount(inverse, weights=self._units[here], minlength=len(keys)).astype(np.int64)
         pair, case = keys // self._table.n_cases, keys % self._table.n_cases
-        return self._descend(tree, pair, branches[pair], case, units, known)
+        return self._descend(tree, pair, pairs.branch[pair], case, units, known)
 
     def _descend(
         self, tree: Tree, pair: Int64s, node: Int64s, case: Int64s, units: Int64s, known: Int64s

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
 
@@ -18,6 +18,9 @@ class Changes(NamedTuple):
 
     Attributes
     ----------
+    hopeless : ndarray of bool, shape (pairs,)
+        The engine gave up on a pair, since the errors at its leaves would rise by more than was allowed for. It has
+        no rows then. An engine need not give up.
     pair : ndarray of int64, shape (r,)
         Which of the pairs asked for.
     leaf : ndarray of int64, shape (r,)
@@ -26,15 +29,32 @@ class Changes(NamedTuple):
         Added to its class weights.
     """
 
+    hopeless: Bools
     pair: Int64s
     leaf: Int64s
     units: Int64s
 
 
+class Pairs(NamedTuple):
+    """Nodes, and for each a branch that may take its place; no subtree of a top overlaps another's.
+
+    Attributes
+    ----------
+    top, branch : ndarray of int64, shape (pairs,)
+        Node numbers.
+    allowed : ndarray of int64, shape (pairs,)
+        By how many units the errors at the branch's leaves may rise for the answer to be of use.
+    """
+
+    top: Int64s
+    branch: Int64s
+    allowed: Int64s
+
+
 class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
-    Growing calls :meth:`load`, then :meth:`score` (in batches) and :meth:`split` for each level. Error-based pruning
+    Growing calls :meth:`load`, then :meth:`score`, :meth:`choose` (both in batches) and :meth:`split` for each level. Error-based pruning
     calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each depth. Prediction calls
     :meth:`route`. All engines give the same answers, bit for bit.
     """
@@ -50,6 +70,12 @@ class Engine(Protocol):
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
 
+    def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
+        """What :func:`c45gpu.choose.choose` says for each node, given the nodes' weight in units.
+
+        An engine may compile that function or run it elsewhere; it must not have one of its own.
+        """
+
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches; an unknown value down every one that holds known cases."""
 
@@ -62,13 +88,13 @@ class Engine(Protocol):
     def cut(self, nodes: Int64s) -> None:
         """The cases below these nodes of the placed tree are at them from now on: they became leaves."""
 
-    def send(self, tree: Tree, tops: Int64s, branches: Int64s) -> Changes:
-        """What the leaves below each branch would gain if all cases of the node above, its top, were sent down it.
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it.
 
-        `tree` is the placed tree with the cuts and raises made since; no subtree of a top overlaps another's.
+        `tree` is the placed tree with the cuts and raises made since, `units` the class weights at its nodes.
         """
 
-    def raise_branches(self, tree: Tree, tops: Int64s, branches: Int64s) -> Int64s:
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """Do what :meth:`send` asks about: all cases of each top are at the leaves of its branch from now on.
 
         Returns what :meth:`place` returns, brought up to date below the branches.

@@ -95,7 +95,7 @@ def frequencies_of_shares(tree: Tree, cases: Int64s, leaves: Int64s, shares: Flo
     -------
     ndarray of float64, shape (n_cases, n_classes)
     """
-    probabilities = _leaf_probabilities(tree)
+    probabilities = leaf_probabilities(tree)
     frequencies = np.empty((n_cases, tree.n_classes))
     for c in range(tree.n_classes):
         # bincount adds one weight after the other, as they come; np.sum and reduceat would pair them up
@@ -109,7 +109,7 @@ def predicted_classes(frequencies: Float64s) -> npt.NDArray[np.int32]:
     return classes
 
 
-def _leaf_probabilities(tree: Tree) -> Float64s:
+def leaf_probabilities(tree: Tree) -> Float64s:
     """Each node's class weights as parts of its weight; where that is 0 all of it is the label's."""
     empty = tree.weight <= 0
     probabilities = tree.class_weights / np.where(empty, 1.0, tree.weight)[:, None]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.feather as feather
@@ -170,7 +171,7 @@ def test_types_are_inferred_from_the_whole_file(tmp_path: Path) -> None:
         ("a,b,class\n1,2,x\n\n1,2,NA\n", ":4: column 'class': the case has no class"),
         ("a,class\n1,x\n9007199254740993,x\n", ":3: column 'a': 9007199254740993 is too large"),
         ("", ": is empty"),
-        ("\r\n \n", ": is empty"),
+        ("\r\n\n", ": is empty"),
         ("a,class\n\0\1\2\n", ": is a binary file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0", ": is a binary file"),
         ("a,class\n1,x\n".encode("utf-16"), ": is a binary file"),
@@ -183,7 +184,7 @@ def test_bad_csv_is_refused_with_line_and_remedy(tmp_path: Path, text: str | byt
 
 def test_a_lone_quote_in_a_text_is_no_quotation(tmp_path: Path) -> None:
     table = read_file(written(tmp_path, 'size,class\n5",a\n"6",b\n'), target="class")
-    assert table.schema.attributes[0].values == ('5"', "6") or table.schema.attributes[0].values == ("6", '5"')
+    assert table.schema.attributes[0].values == ('5"', "6")
 
 
 def test_quoted_fields_may_hold_line_breaks_wherever_arrow_cuts_the_text(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_quoted_fields_may_hold_line_breaks_wherever_arrow_cuts_the_text(tmp_pat
         ("inf\n1\n", "t.csv:2: column 'w': inf is no weight"),
         ("1\n?\n", "t.csv:3: column 'w': nan is no weight"),
         ("1\nx\n", "t.csv:3: column 'w': 'x' is not a number"),
-        ("0\n0\n", "every weight is 0"),
+        ("0\n0\n", "t.csv: column 'w': every weight is 0"),
     ],
 )
 def test_bad_weights_are_refused(tmp_path: Path, weights: str, message: str) -> None:
@@ -331,8 +332,7 @@ def store(table: pa.Table, path: Path) -> Path:
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "arrow", "ipc"])
 def test_typed_files(tmp_path: Path, suffix: str) -> None:
-    held = ARROW.drop_columns(["f16"]) if suffix == "none" else ARROW
-    table = read_file(store(held, tmp_path / f"t.{suffix}"), target="y", categorical=["i8"])
+    table = read_file(store(ARROW, tmp_path / f"t.{suffix}"), target="y", categorical=["i8"])
     nan = np.nan
     assert table.schema.attributes == (
         Attribute("f32", "continuous"),
@@ -368,7 +368,6 @@ def test_typed_files(tmp_path: Path, suffix: str) -> None:
 
 
 def test_an_index_of_pandas_is_no_attribute(tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
     pd.DataFrame({"x": [1.0, 2], "y": ["a", "b"]}, index=["p", "q"]).to_parquet(tmp_path / "t.parquet")
     assert [a.name for a in read_file(tmp_path / "t.parquet", target="y").schema.attributes] == ["x"]
 

@@ -1,0 +1,182 @@
+"""Send training cases through a tree that is being pruned, when every case is whole.
+
+Rows lie in the order of the leaves they are at, leaves in preorder, so the cases of any node are neighbours::
+
+    order   r7 r2 | r0 | r5 r1 r3 |          before[t] .. before[end[t]] are the cases of node t and all below it
+            leaf 2  leaf 3  leaf 5
+
+What a branch would do with all cases of the node above is what it does now, and what the others' cases add: only
+these are sent, and no more of them once their errors have used up what was allowed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_route import Paths, paths_of, rows_of, walk
+from c45gpu.kernels.engine import Changes, Pairs
+from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.model.tree import Tree, ranges
+
+ROWS_AT_A_TIME = 1 << 14
+
+
+@compiled
+def walk_all(rows: Any, start: Any, paths: Any, leaves: Any) -> None:
+    """The leaf of every case, from one node on."""
+    for i in range(len(rows)):
+        leaves[i] = walk(rows[i], start, paths)
+
+
+@compiled
+def order_by_leaf(leaves: Any, cases: Any, before: Any, order: Any) -> None:
+    """Counting sort; `before` gets the number of cases at leaves below each number, one entry more than nodes."""
+    before[:] = 0
+    for i in range(len(leaves)):
+        before[leaves[i] + 1] += 1
+    for node in range(1, len(before)):
+        before[node] += before[node - 1]
+    at = before.copy()
+    for i in range(len(leaves)):
+        order[at[leaves[i]]] = cases[i]
+        at[leaves[i]] += 1
+
+
+@compiled
+def _send_one(
+    order: Any, first: Any, stop: Any, branch: Any, rows: Any, classes: Any, paths: Any, units: Any, allowed: Any, room: Any
+) -> Any:
+    """Send a range of cases down a branch; returns the number of leaves touched so far and what is still allowed."""
+    added, touched, most, n_touched = room
+    for i in range(first, stop):
+        case = order[i]
+        leaf, c = walk(rows[case], branch, paths), classes[case]
+        slot = leaf - branch
+        if most[slot] < 0:
+            touched[n_touched] = leaf
+            n_touched += 1
+            most[slot] = units[leaf].max()
+        added[slot, c] += 1
+        here = units[leaf, c] + added[slot, c]
+        if here > most[slot]:
+            most[slot] = here
+        else:
+            allowed -= 1
+            if allowed < 0:
+                break
+    return n_touched, allowed
+
+
+@compiled
+def send_pairs(
+    order: Any, before: Any, end: Any, pairs: Any, rows: Any, classes: Any, paths: Any, units: Any, room: Any, out: Any
+) -> Any:
+    """Send the cases of the tops' other branches; returns the number of rows of `out` that are filled.
+
+    `room` is memory of one worker, clean before and after: units added by leaf and class, leaves touched, and the
+    largest class of each, by the leaf's distance from the branch.
+    """
+    added, touched, most = room
+    hopeless, out_pair, out_leaf, out_units = out
+    filled = 0
+    for p in range(len(pairs.top)):
+        top, branch, allowed = pairs.top[p], pairs.branch[p], pairs.allowed[p]
+        n, allowed = _send_one(
+            order, before[top], before[branch], branch, rows, classes, paths, units, allowed, (added, touched, most, 0)
+        )
+        if allowed >= 0:
+            n, allowed = _send_one(
+                order,
+                before[end[branch]],
+                before[end[top]],
+                branch,
+                rows,
+                classes,
+                paths,
+                units,
+                allowed,
+                (added, touched, most, n),
+            )
+        hopeless[p] = allowed < 0
+        leaves = np.sort(touched[:n])
+        for i in range(n):
+            slot = leaves[i] - branch
+            if allowed >= 0:
+                out_pair[filled], out_leaf[filled] = p, leaves[i]
+                out_units[filled, :] = added[slot]
+                filled += 1
+            added[slot, :] = 0
+            most[slot] = -1
+    return filled
+
+
+class WholePlacement:
+    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
+
+    def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
+        self._crew, self._classes = crew, problem.table.classes
+        self._end, self._n_nodes = tree.end, tree.n_nodes
+        self._paths, tested = paths_of(tree)
+        n = problem.table.n_cases
+        self._rows = rows_of(problem.table, tested, 0, n)
+        leaves = np.empty(n, np.int64)
+        cuts = range(0, n, ROWS_AT_A_TIME)
+        crew.run(
+            walk_all,
+            [(self._rows[i : i + ROWS_AT_A_TIME], 0, self._paths, leaves[i : i + ROWS_AT_A_TIME]) for i in cuts],
+        )
+        self._order, self._before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
+        order_by_leaf(leaves, np.arange(n, dtype=np.int32), self._before, self._order)
+
+    def known(self, tree: Tree) -> Int64s:
+        """Units of the cases that take each entry of ``tree.branch``."""
+        return self._before[self._end[tree.branch]] - self._before[tree.branch]
+
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it."""
+        paths = self._working_paths(tree)
+        others = self._before[self._end[pairs.top]] - self._before[pairs.top]
+        others -= self._before[self._end[pairs.branch]] - self._before[pairs.branch]
+        hopeless = np.zeros(len(pairs.top), np.bool_)
+
+        def job(first: int, stop: int) -> tuple[Int64s, Int64s, Int64s]:
+            some = Pairs(*(x[first:stop] for x in pairs))
+            reach = self._end[some.branch] - some.branch
+            widest, c = int(reach.max()), units.shape[1]
+            room = (np.zeros((widest, c), np.int64), np.empty(widest, np.int64), np.full(widest, -1, np.int64))
+            most = int(np.minimum(reach, others[first:stop]).sum())
+            found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, c), np.int64))
+            out = (hopeless[first:stop], *found)
+            filled = send_pairs(
+                self._order, self._before, self._end, some, self._rows, self._classes, paths, units, room, out
+            )
+            return found[0][:filled] + first, found[1][:filled], found[2][:filled]
+
+        parts = self._crew.run(job, [(s.start, s.stop) for s in self._crew.shares(others + 1)])
+        return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+    def cut(self, nodes: Int64s) -> None:
+        """Nothing to do: a node's range holds what was below it."""
+
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
+        """All cases of each top are at the leaves of its branch from now on."""
+        paths = self._working_paths(tree)
+        for top, branch in zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True):
+            first, stop = int(self._before[top]), int(self._before[self._end[top]])
+            cases = self._order[first:stop].copy()
+            leaves = np.empty(len(cases), np.int64)
+            walk_all(self._rows[cases], branch, paths, leaves)
+            span = int(self._end[branch] - branch)
+            before = np.empty(span + 1, np.int64)
+            order_by_leaf(leaves - branch, cases, before, self._order[first:stop])
+            self._before[top + 1 : branch] = first
+            self._before[branch : self._end[branch] + 1] = first + before
+            self._before[self._end[branch] + 1 : self._end[top]] = stop
+        return self.known(tree)
+
+    def _working_paths(self, tree: Tree) -> Paths:
+        return self._paths._replace(kind=tree.kind, branch=tree.branch)

@@ -1,0 +1,127 @@
+"""Send cases down a finished tree: whole ones walk, fractional ones follow all branches.
+
+Cases lie in rows here, so that a walk finds the values it asks for near each other; codes of discrete values are
+floats among the others, -1 for unknown, as NaN is for a continuous value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.data.table import Table
+from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.model.predict import leaf_probabilities
+from c45gpu.model.tree import LEAF, THRESHOLD, Tree
+
+NO_BRANCH = -1
+ROWS_AT_A_TIME = 1 << 13  # of some thirty attributes they fit a core's second cache
+
+
+class Paths(NamedTuple):
+    """The fields of a tree that lead a case; attributes are numbered as the columns of the rows."""
+
+    kind: Any  # int8[n]
+    column: Any  # int32[n]
+    threshold: Any  # float64[n]
+    branch_start: Any  # int64[n + 1]
+    branch: Any  # int64[n - 1]
+    value_start: Any  # int64[n + 1]
+    value_branch: Any  # int32
+
+
+def paths_of(tree: Tree) -> tuple[Paths, npt.NDArray[np.int64]]:
+    """The paths of a tree, and the schema numbers of the attributes that it tests, in the order of the columns."""
+    tested = np.unique(tree.attribute[tree.kind != LEAF]).astype(np.int64)
+    column = np.searchsorted(tested, np.maximum(tree.attribute, 0)).astype(np.int32)
+    return Paths(
+        tree.kind, column, tree.threshold, tree.branch_start, tree.branch, tree.value_start, tree.value_branch
+    ), tested
+
+
+def rows_of(table: Table, attributes: npt.NDArray[np.int64], first: int, stop: int) -> npt.NDArray[Any]:
+    """Cases first..stop-1 in rows of float32, or of float64 if a column needs it."""
+    columns = [table.column(int(a)) for a in attributes]
+    exact = all(c.dtype == np.float32 or (c.dtype.kind == "i" and c.max(initial=0) < 1 << 24) for c in columns)
+    rows = np.empty((stop - first, len(columns)), np.float32 if exact else np.float64)
+    for k, column in enumerate(columns):
+        rows[:, k] = column[first:stop]
+    return rows
+
+
+@compiled
+def branch_taken(value: Any, node: Any, paths: Any) -> Any:
+    """The branch that a value takes at an inner node, NO_BRANCH for none."""
+    if paths.kind[node] == THRESHOLD:
+        return NO_BRANCH if value != value else np.int64(value > paths.threshold[node])
+    start = paths.value_start[node]
+    code = np.int64(value)
+    if code < 0 or code >= paths.value_start[node + 1] - start:
+        return NO_BRANCH
+    return np.int64(paths.value_branch[start + code])
+
+
+@compiled
+def walk(row: Any, node: Any, paths: Any) -> Any:
+    """The node that a case gets to: a leaf, or the first node where its value has no branch."""
+    while paths.kind[node] != LEAF:
+        b = branch_taken(row[paths.column[node]], node, paths)
+        if b == NO_BRANCH:
+            return node
+        node = paths.branch[paths.branch_start[node] + b]
+    return node
+
+
+@compiled
+def _spread(row: Any, start: Any, paths: Any, weight: Any, frequency: Any, stack: Any, shares: Any, out: Any) -> None:
+    """Add up the class frequencies of all leaves that a case reaches from a node on, in the order of leaves."""
+    stack[0], shares[0], top = start, 1.0, 1
+    while top > 0:
+        top -= 1
+        node, share = stack[top], shares[top]
+        if paths.kind[node] == LEAF:
+            for c in range(len(out)):
+                out[c] += share * frequency[node, c]
+            continue
+        b = branch_taken(row[paths.column[node]], node, paths)
+        first, stop = paths.branch_start[node], paths.branch_start[node + 1]
+        if b != NO_BRANCH:
+            stack[top] = paths.branch[first + b]
+            top += 1
+            continue
+        for i in range(stop - 1, first - 1, -1):
+            branch = paths.branch[i]
+            part = share * weight[branch] / weight[node]
+            if part > 0:
+                stack[top], shares[top] = branch, part
+                top += 1
+
+
+@compiled
+def route_rows(rows: Any, paths: Any, weight: Any, frequency: Any, stack: Any, shares: Any, out: Any) -> None:
+    """Class frequencies of some cases."""
+    for i in range(len(rows)):
+        node = walk(rows[i], 0, paths)
+        if paths.kind[node] == LEAF:
+            out[i, :] = frequency[node]
+        else:
+            out[i, :] = 0.0
+            _spread(rows[i], node, paths, weight, frequency, stack, shares, out[i])
+
+
+def route(tree: Tree, table: Table, crew: Crew) -> npt.NDArray[np.float64]:
+    """The same as :func:`c45gpu.model.predict.class_frequencies`, on all workers."""
+    paths, tested = paths_of(tree)
+    out = np.empty((table.n_cases, tree.n_classes))
+    frequency = leaf_probabilities(tree)
+
+    def job(first: int, stop: int) -> None:
+        stack, shares = np.empty(tree.n_nodes + 1, np.int64), np.empty(tree.n_nodes + 1)
+        route_rows(rows_of(table, tested, first, stop), paths, tree.weight, frequency, stack, shares, out[first:stop])
+
+    starts = range(0, table.n_cases, ROWS_AT_A_TIME)
+    crew.run(job, [(first, min(first + ROWS_AT_A_TIME, table.n_cases)) for first in starts])
+    return out
