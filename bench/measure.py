@@ -166,7 +166,7 @@ def _run(plan: Plan, result: Result, folder: Path) -> None:
     try:
         result.runs.append(_child("run", options, folder, plan.threads, plan.limit))
     except subprocess.TimeoutExpired:
-        result.reason = f"not finished in {plan.limit:.0f} s"
+        result.reason = f"not finished in {plan.limit:g} s"
     except RuntimeError as failure:
         result.reason = str(failure)
 

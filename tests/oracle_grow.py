@@ -7,13 +7,14 @@ import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal, setcontext
+from decimal import Decimal, DefaultContext, setcontext
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
-setcontext(Context(prec=50))
+DefaultContext.prec = 50  # of threads to come
+setcontext(DefaultContext)
 
 EPS = Decimal("0.001")
 SAME = Decimal("1e-30")  # relative: two numbers so near are equal, and what is left is the rounding of 50 digits

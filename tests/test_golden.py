@@ -30,7 +30,7 @@ def changed_copy(golden: Path, folder: Path, change: Any) -> list[str]:
 
 
 def test_verdicts_are_counted_by_kind(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    only = "r8_golf.json,r8_golf,t01_missing_discrete,t32_illegal_value,ml_Zoo,ml_PimaIndiansDiabetes2.g,rd126"
+    only = "r8_golf,t01_missing_discrete,t32_illegal_value,ml_Zoo,ml_PimaIndiansDiabetes2.g,rd126"
     assert main([str(golden), "--only", only]) == 0
     printed = capsys.readouterr().out
     assert "t01_missing_discrete | equal | equal | equal\n" in printed

@@ -14,7 +14,7 @@ HISTOGRAM_POOL_MB = 1_024  # without a limit, 10,000 rows of 28 columns with thi
 
 
 class Cases(NamedTuple):
-    """LightGBM's own data set to train on (None to predict), the matrix to predict, and the number of classes."""
+    """LightGBM's own data set to train on, the matrix to predict, and how many rows and classes they have."""
 
     dataset: Any
     matrix: Column

@@ -41,7 +41,7 @@ class J48(CommandPeer):
         return Outcome(
             accuracy=number(r"^Correctly Classified Instances\s+\d+\s+([\d.]+)", text) / 100,
             leaves=int(number(r"^Number of Leaves\s*:\s*(\d+)", text)),
-            depth=_depth(text),
+            depth=depth_of_printed_tree(text),
             peak_mb=peak,
             predict_rows=int(number(r"^Total Number of Instances\s+(\d+)", text)),
             seconds={"read": wall - train - predict, "train": train, "prune": None, "predict": predict},
@@ -55,7 +55,7 @@ def _jar() -> Path:
     return Path(spec.submodule_search_locations[0]) / "lib" / "weka.jar"
 
 
-def _depth(text: str) -> int:
+def depth_of_printed_tree(text: str) -> int:
     """Edges on the longest path of a printed tree: each line is one, under a bar for each edge above it."""
     lines = re.findall(r"^((?:\|   )*)\S.* (?:=|<=|>) ", text.split("Number of Leaves")[0], re.MULTILINE)
     return max((len(bars) // 4 + 1 for bars in lines), default=0)

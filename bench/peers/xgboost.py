@@ -80,11 +80,12 @@ class XGBoost(ArrayPeer):
     def shape(self, model: Any) -> Shape:
         """From the saved model; leaves of all trees together, depth of the deepest."""
         trees = json.loads(model.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"]
-        shapes = [_shape(np.array(tree["left_children"]), np.array(tree["right_children"])) for tree in trees]
+        shapes = [shape_of_arrays(np.array(tree["left_children"]), np.array(tree["right_children"])) for tree in trees]
         return Shape(sum(leaves for leaves, _ in shapes), max(depth for _, depth in shapes))
 
 
-def _shape(left: Column, right: Column) -> tuple[int, int]:
+def shape_of_arrays(left: Column, right: Column) -> tuple[int, int]:
+    """Leaves and depth of a two-way tree; a leaf has negative branches."""
     leaves, depth, level = 0, -1, np.zeros(1, np.int64)
     while len(level):
         depth += 1

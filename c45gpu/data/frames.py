@@ -102,8 +102,9 @@ def from_frame(
 ) -> Table:
     """A table from a data frame: pandas, polars, pyarrow, cuDF, or anything that exports Arrow streams.
 
-    Nulls and NaN are unknown; texts are taken as they are, ``""`` and ``"?"`` included. The values of a categorical
-    column are its categories in their order, used or not; any other discrete column's values are sorted.
+    Nulls and NaN are unknown; texts are taken as they are, ``""`` and ``"?"`` included. The values of a column of
+    pandas' categories, of polars' Enum or of an ordered dictionary are what was declared, in its order, used or not;
+    any other discrete column's values are sorted.
 
     Parameters
     ----------
@@ -131,8 +132,9 @@ def from_frame(
         raise DataError(f"two columns are named {first_duplicate(names)!r}: give each its own name")
     if schema is None:
         chosen = chosen_columns(None if isinstance(categorical, str) else categorical, names)
+        declared = native.implementation.is_pandas_like()
         pairs: list[tuple[Attribute, Any]] = [
-            learned(name, _column(name, series[name]), discrete=j in chosen) for j, name in enumerate(names)
+            _learned_from_series(name, series[name], j in chosen, declared) for j, name in enumerate(names)
         ]
     else:
         if missing := [schema.attributes[a].name for a in schema.used if schema.attributes[a].name not in series]:
@@ -256,6 +258,13 @@ def _narwhals(frame: Any) -> Any:
             return nw.from_arrow(frame, backend="pyarrow")
         kind = type(frame).__name__
         raise DataError(f"{kind} is no data frame in memory: give one of pandas, polars or pyarrow") from None
+
+
+def _learned_from_series(name: str, series: Any, discrete: bool, declared: bool) -> tuple[Attribute, Any]:
+    """The attribute of a series; `declared` says that even unordered categories were put in their order by someone."""
+    column = _column(name, series)
+    ordered = pa.types.is_dictionary(column.type) and column.type.ordered
+    return learned(name, column, discrete=discrete, keep_order=declared or ordered)
 
 
 def _column(name: str, series: Any) -> Column:

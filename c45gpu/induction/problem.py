@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from c45gpu.choose import Facts, Settings
@@ -46,7 +48,7 @@ def pose(table: Table, options: Options) -> Problem:
         scale=2.0**scale_bits,
         gap=RELEASE_8_GAP if options.compat == "r8" else 0.0,
     )
-    return Problem(table, units, settings, _facts(table, int(units.sum()) >> unit_bits))
+    return Problem(table, units, settings, _facts(table, int(units.sum()) / settings.case_units))
 
 
 def _positive(table: Table) -> Table:
@@ -63,15 +65,15 @@ def _positive(table: Table) -> Table:
 def _units(table: Table) -> tuple[int, Int64s]:
     """Bits of a unit and the cases' weights in units."""
     weights = np.ones(table.n_cases) if table.weights is None else table.weights
-    total = float(weights.sum())
+    whole = bool((weights == np.floor(weights)).all())
+    total = float(weights.sum()) if whole else math.fsum(weights)  # neither depends on the order of cases
     if total >= 2.0 ** (TOTAL_BITS - 1):
         raise DataError(f"the weights add up to {total:.3g}: scale them so that they stay below 2^{TOTAL_BITS - 1}")
-    whole = bool((weights == np.floor(weights)).all())
     unit_bits = unit_bits_for(total, whole and not table.has_unknown())
     return unit_bits, np.rint(np.ldexp(weights, unit_bits)).astype(np.int64)
 
 
-def _facts(table: Table, total: int) -> Facts:
+def _facts(table: Table, total: float) -> Facts:
     used = [table.schema.attributes[a] for a in table.schema.used]
     n_values = np.array([len(a.values) for a in used], np.int64)
     discrete = np.array([a.kind == "discrete" for a in used], np.bool_)

@@ -17,12 +17,10 @@ import numpy as np
 
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_route import Paths, paths_of, rows_of, walk
+from c45gpu.kernels.cpu_route import ROWS_AT_A_TIME, fill_rows, paths_of, row_type, walk
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import Tree, ranges
-
-ROWS_AT_A_TIME = 1 << 14
+from c45gpu.model.tree import LEAF, Tree
 
 
 @compiled
@@ -122,13 +120,14 @@ class WholePlacement:
         self._end, self._n_nodes = tree.end, tree.n_nodes
         self._paths, tested = paths_of(tree)
         n = problem.table.n_cases
-        self._rows = rows_of(problem.table, tested, 0, n)
+        self._rows = np.empty((n, len(tested)), row_type(problem.table, tested))
         leaves = np.empty(n, np.int64)
-        cuts = range(0, n, ROWS_AT_A_TIME)
-        crew.run(
-            walk_all,
-            [(self._rows[i : i + ROWS_AT_A_TIME], 0, self._paths, leaves[i : i + ROWS_AT_A_TIME]) for i in cuts],
-        )
+
+        def job(here: slice) -> None:
+            fill_rows(problem.table, tested, here.start, self._rows[here])
+            walk_all(self._rows[here], 0, self._paths, leaves[here])
+
+        crew.run(job, [(slice(i, i + ROWS_AT_A_TIME),) for i in range(0, n, ROWS_AT_A_TIME)])
         self._order, self._before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
         order_by_leaf(leaves, np.arange(n, dtype=np.int32), self._before, self._order)
 
@@ -138,7 +137,7 @@ class WholePlacement:
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        paths = self._working_paths(tree)
+        paths = self._paths._replace(branch=tree.branch)
         others = self._before[self._end[pairs.top]] - self._before[pairs.top]
         others -= self._before[self._end[pairs.branch]] - self._before[pairs.branch]
         hopeless = np.zeros(len(pairs.top), np.bool_)
@@ -160,11 +159,12 @@ class WholePlacement:
         return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
 
     def cut(self, nodes: Int64s) -> None:
-        """Nothing to do: a node's range holds what was below it."""
+        """A node's range holds what was below it already."""
+        self._paths.signs["kind"][nodes] = LEAF
 
     def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """All cases of each top are at the leaves of its branch from now on."""
-        paths = self._working_paths(tree)
+        paths = self._paths._replace(branch=tree.branch)
         for top, branch in zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True):
             first, stop = int(self._before[top]), int(self._before[self._end[top]])
             cases = self._order[first:stop].copy()
@@ -177,6 +177,3 @@ class WholePlacement:
             self._before[branch : self._end[branch] + 1] = first + before
             self._before[self._end[branch] + 1 : self._end[top]] = stop
         return self.known(tree)
-
-    def _working_paths(self, tree: Tree) -> Paths:
-        return self._paths._replace(kind=tree.kind, branch=tree.branch)

@@ -21,14 +21,18 @@ NO_BRANCH = -1
 ROWS_AT_A_TIME = 1 << 13  # of some thirty attributes they fit a core's second cache
 
 
-class Paths(NamedTuple):
-    """The fields of a tree that lead a case; attributes are numbered as the columns of the rows."""
+SIGN = np.dtype([("threshold", "f8"), ("first", "i8"), ("column", "i4"), ("kind", "i4")])
 
-    kind: Any  # int8[n]
-    column: Any  # int32[n]
-    threshold: Any  # float64[n]
-    branch_start: Any  # int64[n + 1]
+
+class Paths(NamedTuple):
+    """The fields of a tree that lead a case; attributes are numbered as the columns of the rows.
+
+    What every step reads stands in one record, so that a step costs one visit to memory, and one for the branch.
+    """
+
+    signs: Any  # SIGN[n]: `first` is where `branch` holds the node's branches
     branch: Any  # int64[n - 1]
+    branch_start: Any  # int64[n + 1]
     value_start: Any  # int64[n + 1]
     value_branch: Any  # int32
 
@@ -37,26 +41,31 @@ def paths_of(tree: Tree) -> tuple[Paths, npt.NDArray[np.int64]]:
     """The paths of a tree, and the schema numbers of the attributes that it tests, in the order of the columns."""
     tested = np.unique(tree.attribute[tree.kind != LEAF]).astype(np.int64)
     column = np.searchsorted(tested, np.maximum(tree.attribute, 0)).astype(np.int32)
-    return Paths(
-        tree.kind, column, tree.threshold, tree.branch_start, tree.branch, tree.value_start, tree.value_branch
-    ), tested
+    signs = np.empty(tree.n_nodes, SIGN)
+    signs["threshold"], signs["first"] = tree.threshold, tree.branch_start[:-1]
+    signs["column"], signs["kind"] = column, tree.kind
+    return Paths(signs, tree.branch, tree.branch_start, tree.value_start, tree.value_branch), tested
 
 
-def rows_of(table: Table, attributes: npt.NDArray[np.int64], first: int, stop: int) -> npt.NDArray[Any]:
-    """Cases first..stop-1 in rows of float32, or of float64 if a column needs it."""
+def row_type(table: Table, attributes: npt.NDArray[np.int64]) -> type[np.floating[Any]]:
+    """float32 if it holds every value of some attributes exactly, else float64."""
     columns = [table.column(int(a)) for a in attributes]
     exact = all(c.dtype == np.float32 or (c.dtype.kind == "i" and c.max(initial=0) < 1 << 24) for c in columns)
-    rows = np.empty((stop - first, len(columns)), np.float32 if exact else np.float64)
-    for k, column in enumerate(columns):
-        rows[:, k] = column[first:stop]
-    return rows
+    return np.float32 if exact else np.float64
+
+
+def fill_rows(table: Table, attributes: npt.NDArray[np.int64], first: int, rows: npt.NDArray[Any]) -> None:
+    """Write the values of some attributes into rows of cases, from case `first` on."""
+    for k, a in enumerate(attributes.tolist()):
+        rows[:, k] = table.column(a)[first : first + len(rows)]
 
 
 @compiled
 def branch_taken(value: Any, node: Any, paths: Any) -> Any:
     """The branch that a value takes at an inner node, NO_BRANCH for none."""
-    if paths.kind[node] == THRESHOLD:
-        return NO_BRANCH if value != value else np.int64(value > paths.threshold[node])
+    sign = paths.signs[node]
+    if sign.kind == THRESHOLD:
+        return NO_BRANCH if value != value else np.int64(value > sign.threshold)
     start = paths.value_start[node]
     code = np.int64(value)
     if code < 0 or code >= paths.value_start[node + 1] - start:
@@ -67,11 +76,11 @@ def branch_taken(value: Any, node: Any, paths: Any) -> Any:
 @compiled
 def walk(row: Any, node: Any, paths: Any) -> Any:
     """The node that a case gets to: a leaf, or the first node where its value has no branch."""
-    while paths.kind[node] != LEAF:
-        b = branch_taken(row[paths.column[node]], node, paths)
+    while paths.signs[node].kind != LEAF:
+        b = branch_taken(row[paths.signs[node].column], node, paths)
         if b == NO_BRANCH:
             return node
-        node = paths.branch[paths.branch_start[node] + b]
+        node = paths.branch[paths.signs[node].first + b]
     return node
 
 
@@ -82,11 +91,11 @@ def _spread(row: Any, start: Any, paths: Any, weight: Any, frequency: Any, stack
     while top > 0:
         top -= 1
         node, share = stack[top], shares[top]
-        if paths.kind[node] == LEAF:
+        if paths.signs[node].kind == LEAF:
             for c in range(len(out)):
                 out[c] += share * frequency[node, c]
             continue
-        b = branch_taken(row[paths.column[node]], node, paths)
+        b = branch_taken(row[paths.signs[node].column], node, paths)
         first, stop = paths.branch_start[node], paths.branch_start[node + 1]
         if b != NO_BRANCH:
             stack[top] = paths.branch[first + b]
@@ -105,7 +114,7 @@ def route_rows(rows: Any, paths: Any, weight: Any, frequency: Any, stack: Any, s
     """Class frequencies of some cases."""
     for i in range(len(rows)):
         node = walk(rows[i], 0, paths)
-        if paths.kind[node] == LEAF:
+        if paths.signs[node].kind == LEAF:
             out[i, :] = frequency[node]
         else:
             out[i, :] = 0.0
@@ -115,12 +124,14 @@ def route_rows(rows: Any, paths: Any, weight: Any, frequency: Any, stack: Any, s
 def route(tree: Tree, table: Table, crew: Crew) -> npt.NDArray[np.float64]:
     """The same as :func:`c45gpu.model.predict.class_frequencies`, on all workers."""
     paths, tested = paths_of(tree)
-    out = np.empty((table.n_cases, tree.n_classes))
+    out, word = np.empty((table.n_cases, tree.n_classes)), row_type(table, tested)
     frequency = leaf_probabilities(tree)
 
     def job(first: int, stop: int) -> None:
+        rows = np.empty((stop - first, len(tested)), word)
+        fill_rows(table, tested, first, rows)
         stack, shares = np.empty(tree.n_nodes + 1, np.int64), np.empty(tree.n_nodes + 1)
-        route_rows(rows_of(table, tested, first, stop), paths, tree.weight, frequency, stack, shares, out[first:stop])
+        route_rows(rows, paths, tree.weight, frequency, stack, shares, out[first:stop])
 
     starts = range(0, table.n_cases, ROWS_AT_A_TIME)
     crew.run(job, [(first, min(first + ROWS_AT_A_TIME, table.n_cases)) for first in starts])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.cuda_emulator.faults import KernelFault, OutOfBounds
-from tests.cuda_emulator.memory import Memory, Note, Root
+from tests.cuda_emulator.faults import BadLaunch, KernelFault, OutOfBounds
+from tests.cuda_emulator.memory import Memory, Note, Root, Uninitialised
 from tests.cuda_emulator.words import index
 
 ATOMIC_TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -24,6 +24,7 @@ class Vector:
         "cells",
         "exact",
         "lower",
+        "name",
         "note_atomic",
         "note_read",
         "note_write",
@@ -34,8 +35,8 @@ class Vector:
     )
     ndim = 1
 
-    def __init__(self, root: Root, offset: int, length: int, stride: int = 1, lower: int = 0) -> None:
-        self.root, self.cells, self.exact = root, root.memory.cells, root.exact
+    def __init__(self, name: str, root: Root, offset: int, length: int, stride: int = 1, lower: int = 0) -> None:
+        self.name, self.root, self.cells, self.exact = name, root, root.memory.cells, root.exact
         self.note_read, self.note_write, self.note_atomic = root.note_read, root.note_write, root.note_atomic
         self.stride, self.lower, self.upper = stride, lower, lower + length
         self.offset = offset - lower * stride
@@ -71,7 +72,7 @@ class Vector:
         k = self.offset + i * self.stride
         self.note_read(k)
         value = self.cells[k]
-        return self.root.load(k) if value is None else value
+        return self.root.load(k, self) if value is None else value
 
     def __setitem__(self, i: Any, value: Any) -> None:
         k = self.address("writes", i)
@@ -79,7 +80,7 @@ class Vector:
         if type(value) is self.exact:
             self.cells[k] = value
         else:
-            self.root.store(k, value)
+            self.root.store(k, value, self)
 
     def address(self, what: str, i: Any) -> int:
         """The address of an element."""
@@ -90,27 +91,43 @@ class Vector:
             raise self._outside(what, i)
         return self.offset + i * self.stride
 
+    def index_of(self, address: int) -> tuple[int]:
+        """Which element has an address."""
+        return ((address - self.offset) // self.stride,)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Addresses from the first element's to the one after the last element's."""
+        first = self.offset + self.lower * self.stride
+        length = self.upper - self.lower
+        return first, first + (length - 1) * self.stride + 1 if length else first
+
+    def covers(self, address: int) -> bool:
+        """Whether an element has an address."""
+        low, high = self.range
+        return low <= address < high and (address - low) % self.stride == 0
+
     def _outside(self, what: str, i: int) -> OutOfBounds:
-        return OutOfBounds(f"{what} beyond the array's {self.lower}..{self.upper - 1}", self.root.name, (i,))
+        return OutOfBounds(f"{what} beyond the array's {self.lower}..{self.upper - 1}", self.name, (i,))
 
     def _part(self, i: Any) -> Any:
         if type(i) is tuple and len(i) == 1:
             return self[i[0]]
         if not isinstance(i, slice):
             raise TypeError(f"{i!r} is no index")
-        start, length, step = span(i, self.lower, self.upper, self.root.name)
-        part = type(self)(self.root, self.offset + start * self.stride, length, self.stride * step)
+        start, length, step = span(i, self.lower, self.upper, self.name)
+        part = type(self)(self.name, self.root, self.offset + start * self.stride, length, self.stride * step)
         part.note_write, part.note_atomic = self.note_write, self.note_atomic
         return part
 
 
-class Grid:
+class Matrix:
     """An array of two or more dimensions."""
 
-    __slots__ = ("cells", "note_atomic", "note_read", "note_write", "offset", "root", "shape", "strides")
+    __slots__ = ("cells", "name", "note_atomic", "note_read", "note_write", "offset", "root", "shape", "strides")
 
-    def __init__(self, root: Root, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-        self.root, self.cells = root, root.memory.cells
+    def __init__(self, name: str, root: Root, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.name, self.root, self.cells = name, root, root.memory.cells
         self.note_read, self.note_write, self.note_atomic = root.note_read, root.note_write, root.note_atomic
         self.offset, self.shape, self.strides = offset, shape, strides
 
@@ -141,12 +158,12 @@ class Grid:
         k = self.address("reads", key)
         self.note_read(k)
         value = self.cells[k]
-        return self.root.load(k) if value is None else value
+        return self.root.load(k, self) if value is None else value
 
     def __setitem__(self, key: Any, value: Any) -> None:
         k = self.address("writes", key)
         self.note_write(k)
-        self.root.store(k, value)
+        self.root.store(k, value, self)
 
     def address(self, what: str, key: tuple[Any, ...]) -> int:
         """The address of an element."""
@@ -156,25 +173,49 @@ class Grid:
         for i, length, stride in zip(key, self.shape, self.strides, strict=True):
             i = index(i)
             if not 0 <= i < length:
-                raise OutOfBounds(f"{what} beyond the shape {self.shape}", self.root.name, tuple(map(int, key)))
+                raise OutOfBounds(f"{what} beyond the shape {self.shape}", self.name, tuple(map(int, key)))
             k += i * stride
         return k
 
+    def index_of(self, address: int) -> tuple[int, ...]:
+        """Which element has an address."""
+        rest, found = address - self.offset, [0] * len(self.shape)
+        for axis in sorted(range(len(self.shape)), key=lambda axis: -self.strides[axis]):
+            found[axis], rest = divmod(rest, self.strides[axis])
+        return tuple(found)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Addresses from the first element's to the one after the last element's."""
+        last = sum((length - 1) * stride for length, stride in zip(self.shape, self.strides, strict=True))
+        return self.offset, self.offset + last + 1 if self.size else self.offset
+
+    def covers(self, address: int) -> bool:
+        """Whether an element has an address."""
+        low, high = self.range
+        return low <= address < high and all(
+            i < length for i, length in zip(self.index_of(address), self.shape, strict=True)
+        )
+
     def _part(self, key: tuple[Any, ...]) -> Any:
+        if len(key) > len(self.shape):
+            raise TypeError(f"{key!r} has more numbers than the array has dimensions")
         offset, shape, strides = self.offset, [], []
         for axis, length in enumerate(self.shape):
             part = key[axis] if axis < len(key) else slice(None)
             if not isinstance(part, slice):
                 part = index(part)
                 if not 0 <= part < length:
-                    raise OutOfBounds(f"goes beyond the shape {self.shape}", self.root.name, (part,))
+                    raise OutOfBounds(f"goes beyond the shape {self.shape}", self.name, (part,))
                 offset += part * self.strides[axis]
                 continue
-            start, count, step = span(part, 0, length, self.root.name)
+            start, count, step = span(part, 0, length, self.name)
             offset += start * self.strides[axis]
             shape.append(count)
             strides.append(step * self.strides[axis])
-        return window(self.root, offset, tuple(shape), tuple(strides), self)
+        part = window(self.name, self.root, offset, tuple(shape), tuple(strides))
+        part.note_write, part.note_atomic = self.note_write, self.note_atomic
+        return part
 
 
 def span(part: slice, lower: int, upper: int, name: str) -> tuple[int, int, int]:
@@ -189,37 +230,52 @@ def span(part: slice, lower: int, upper: int, name: str) -> tuple[int, int, int]
     return start, max(0, -(-(stop - start) // step)), step
 
 
-def window(
-    root: Root, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], parent: Grid | None = None
-) -> Vector | Grid:
-    """An array on cells that exist; it may write if its parent may."""
-    view = Vector(root, offset, shape[0], strides[0]) if len(shape) == 1 else Grid(root, offset, shape, strides)
-    if parent is not None:
-        view.note_write, view.note_atomic = parent.note_write, parent.note_atomic
-    return view
+def window(name: str, root: Root, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Vector | Matrix:
+    """An array on cells that exist."""
+    if len(shape) == 1:
+        return Vector(name, root, offset, shape[0], strides[0])
+    return Matrix(name, root, offset, shape, strides)
 
 
-def argument(memory: Memory, name: str, array: np.ndarray[Any, Any], lower: int = 0) -> Vector | Grid:
+def argument(memory: Memory, name: str, array: np.ndarray[Any, Any], lower: int = 0) -> Vector | Matrix:
     """What a kernel sees of an array of the host."""
     root, first = memory.root_of(name, array)
     strides = tuple(stride // array.itemsize for stride in array.strides)
-    if any(stride < 0 for stride in strides):
-        raise KernelFault("the argument runs backwards through memory", name)
-    view = window(root, first, array.shape, strides)
+    if array.ndim == 0 or (array.size and min(strides) < 1):
+        raise BadLaunch("the argument has no dimension, or repeats elements, or runs backwards", name)
+    view = window(name, root, first, array.shape, strides)
     if lower:
-        assert isinstance(view, Vector)
-        view = Vector(root, first, array.shape[0], strides[0], lower)
+        view = Vector(name, root, first, array.shape[0], strides[0], lower)
     if not array.flags.writeable:
-        view.note_write = view.note_atomic = root.refuse
+        view.note_write = view.note_atomic = refusal(view)
     return view
 
 
-def fresh(root: Root, shape: tuple[int, ...], step: int = 1) -> Vector | Grid:
-    """An array on new memory, in C order; `step` is the number of cells of an element."""
-    strides = [step]
+def refusal(view: Vector | Matrix) -> Note:
+    """A note that reports a write to an array that is read-only."""
+
+    def refuse(address: int) -> None:
+        raise KernelFault("writes to an array that is read-only", view.name, view.index_of(address))
+
+    return refuse
+
+
+def constant(name: str, array: np.ndarray[Any, Any]) -> Vector | Matrix:
+    """A table that is part of the program; nobody writes to it, so nothing is recorded."""
+    memory = Memory(Uninitialised(), checks=False)
+    table = array.copy()
+    table.flags.writeable = False
+    return argument(memory, name, table)
+
+
+def fresh(root: Root, shape: tuple[int, ...]) -> Vector | Matrix:
+    """An array on new memory, in C order."""
+    strides = [1]
     for length in shape[:0:-1]:
         strides.insert(0, strides[0] * length)
-    return window(root, root.first, shape, tuple(strides))
+    view = window(root.name, root, root.first, shape, tuple(strides))
+    root.index_of = view.index_of
+    return view
 
 
 def update(array: Any, i: Any, operation: Callable[[Any], Any]) -> Any:
@@ -231,6 +287,6 @@ def update(array: Any, i: Any, operation: Callable[[Any], Any]) -> Any:
     note(k)
     old = array.cells[k]
     if old is None:
-        old = array.root.load(k)
-    array.root.store(k, operation(old))
+        old = array.root.load(k, array)
+    array.root.store(k, operation(old), array)
     return old

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import FrameType, TracebackType
 from typing import NamedTuple
+
+HERE = str(Path(__file__).parent)
 
 
 class Place(NamedTuple):
@@ -88,3 +92,26 @@ class Endless(KernelFault):
 
 class BadLaunch(KernelFault):
     """A launch that no card accepts: too many threads, too much shared memory, arguments that share memory."""
+
+
+def source(filename: str, line: int) -> str:
+    """A line of the kernel's source, for a message."""
+    return f"{Path(filename).name}:{line}"
+
+
+def line_of_frame(frame: FrameType | None) -> str:
+    """The line of the innermost function that is not the emulator's."""
+    while frame is not None and frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    return source(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "?"
+
+
+def line_of_error(traceback: TracebackType | None) -> str:
+    """The line of the innermost function that is not the emulator's, where an exception came by."""
+    line = ""
+    while traceback is not None:
+        filename = traceback.tb_frame.f_code.co_filename
+        if not filename.startswith(HERE):
+            line = source(filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return line

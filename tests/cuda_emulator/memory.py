@@ -12,15 +12,16 @@ lets another thread run.
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from tests.cuda_emulator.faults import BadLaunch, KernelFault, Overflow, Unwritten
+from tests.cuda_emulator.faults import BadLaunch, Overflow, Unwritten, line_of_frame
 from tests.cuda_emulator.words import converter
 
 Note = Callable[[int], object]
@@ -65,6 +66,15 @@ class Uninitialised:
         return self._written.get(id(base))
 
 
+class View(Protocol):
+    """An array as a kernel sees it."""
+
+    name: str
+
+    def index_of(self, address: int) -> tuple[int, ...]:
+        """Which of its elements has an address."""
+
+
 class Root:
     """A range of cells that was allocated at once."""
 
@@ -79,7 +89,7 @@ class Root:
     ) -> None:
         self.memory, self.name, self.count, self.dtype, self.data = memory, name, count, dtype, data
         self.first = len(memory.cells)
-        memory.cells.extend([None] * count)
+        memory.cells += [None] * count
         self.written: Array | None = None
         self.convert = converter(dtype)
         self.exact = {"int64": np.int64, "float64": np.float64}.get(dtype.name)  # values of this type need no converting
@@ -105,15 +115,10 @@ class Root:
         assert self.data is not None
         return all(byte == POISON for byte in self.data[position : position + 1].tobytes())
 
-    def store(self, address: int, value: Any) -> Any:
-        """Put a value into a cell; returns it as the type of the array has it."""
-        try:
-            converted = self.convert(value)
-        except Overflow as fault:
-            fault.array, fault.index = self.name, (address - self.first,)
-            raise
-        self.memory.cells[address] = converted
-        return converted
+    def bytes_of(self, addresses: Array) -> int:
+        """Bytes that accesses of these cells (ascending addresses of the whole memory) move."""
+        low, high = np.searchsorted(addresses, [self.first, self.first + self.count])
+        return int(high - low) * self.dtype.itemsize
 
     def write_back(self, touched: Array) -> None:
         """Hand what the kernel wrote (addresses, ascending) to the host's array."""
@@ -136,22 +141,39 @@ class Memory:
         The host's arrays that are not filled.
     checks : bool
         Record reads too.
+    watched : frozenset of int
+        Addresses whose accesses are put into `seen` with the line that made them.
     """
 
-    def __init__(self, uninitialised: Uninitialised, checks: bool) -> None:
+    def __init__(self, uninitialised: Uninitialised, checks: bool, watched: frozenset[int] = frozenset()) -> None:
         self.cells: list[Any] = []
         self.roots: list[Root] = []
         self.reads: list[int] = []
         self.writes: list[int] = []
         self.atomics: list[int] = []
         self.marks: list[int] = []  # of each turn of a thread: lengths of the three lists, stamp
-        self.note_read: Note = self.reads.append
-        self.note_write: Note = self.writes.append
-        self.note_atomic: Note = self.atomics.append
+        self.seen: dict[tuple[int, int], str] = {}  # (stamp, kind) -> line
+        notes = [self.reads.append, self.writes.append, self.atomics.append]
+        if watched:
+            notes = [self._watch(note, kind, watched) for kind, note in enumerate(notes)]
+        self.note_read, self.note_write, self.note_atomic = notes
         self.checks = checks
         self._uninitialised = uninitialised
         self._of_host: dict[tuple[int, str, int], Root] = {}
         self._spans: list[tuple[str, tuple[int, str, int], int, int]] = []  # bytes of each argument
+
+    @property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """Addresses in the order of access: read, written, updated."""
+        return self.reads, self.writes, self.atomics
+
+    def _watch(self, note: Note, kind: int, watched: frozenset[int]) -> Note:
+        def spy(address: int) -> None:
+            note(address)
+            if address in watched:
+                self.seen.setdefault((self.marks[-1], kind), line_of_frame(sys._getframe(1)))
+
+        return spy
 
     def mark(self, stamp: int) -> None:
         """From here on it is the thread with this stamp that touches memory."""
@@ -198,11 +220,3 @@ class Memory:
         touched = self.touched()
         for root in self.roots:
             root.write_back(touched)
-
-
-def constant_root(name: str, array: Array) -> Root:
-    """The cells of a table that is part of the program; nobody writes to it, so nothing is recorded."""
-    memory = Memory(Uninitialised(), checks=False)
-    frozen = array.reshape(-1).copy()
-    frozen.flags.writeable = False
-    return Root(memory, name, frozen.size, array.dtype, frozen)

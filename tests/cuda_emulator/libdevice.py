@@ -1,0 +1,40 @@
+"""What a kernel finds under the name ``libdevice``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.cuda_emulator.device import FULL_MASK, Device
+from tests.cuda_emulator.words import MASK_64, Word, signed, whole
+
+
+def _float64(operation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *numbers: operation(*map(np.float64, numbers))
+
+
+class Libdevice:
+    """Operations whose rounding no compiler changes, and a few on bits."""
+
+    dadd_rn = staticmethod(_float64(operator.add))
+    dmul_rn = staticmethod(_float64(operator.mul))
+    ddiv_rn = staticmethod(_float64(operator.truediv))
+    drcp_rn = staticmethod(_float64(lambda a: 1 / a))
+    dsqrt_rn = staticmethod(_float64(np.sqrt))
+    floor = staticmethod(_float64(np.floor))
+    ceil = staticmethod(_float64(np.ceil))
+    trunc = staticmethod(_float64(np.trunc))
+    rint = staticmethod(_float64(np.rint))
+    fma = fma_rn = staticmethod(Device.fma)
+    ll2double_rn = staticmethod(lambda a: np.float64(whole(a)))
+    double2ll_rd = staticmethod(lambda a: signed(int(np.floor(a))))
+    double2ll_rz = staticmethod(lambda a: signed(int(a)))
+    mul64hi = staticmethod(lambda a, b: signed(whole(a) * whole(b) >> 64))
+    umul64hi = staticmethod(lambda a, b: Word((whole(a) & MASK_64) * (whole(b) & MASK_64) >> 64))
+    popcll = staticmethod(lambda a: signed((whole(a) & MASK_64).bit_count()))
+    clzll = staticmethod(lambda a: signed(64 - (whole(a) & MASK_64).bit_length()))
+    popc = staticmethod(lambda a: signed((whole(a) & FULL_MASK).bit_count()))
+    clz = staticmethod(lambda a: signed(32 - (whole(a) & FULL_MASK).bit_length()))
