@@ -160,7 +160,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return tags
 
     def _options(self) -> Options:
-        prune = {True: "ebp", False: "none"}[self.prune] if isinstance(self.prune, bool) else self.prune
+        by_truth: dict[bool, Pruning] = {True: "ebp", False: "none"}
+        prune = by_truth[self.prune] if isinstance(self.prune, bool) else self.prune
         cases, confidence = self.min_cases, self.confidence
         return Options(
             self.criterion,

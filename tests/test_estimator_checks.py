@@ -9,8 +9,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from c45gpu import C45Classifier
 
 EXCUSED = {
-    "check_sample_weights_pandas_series": "a frame whose columns are numbered, not named",
-    "check_classifier_data_not_an_array": "a frame whose columns are numbered, not named",
     "check_all_zero_sample_weights_error": "our message says 0, not zero",
 }
 

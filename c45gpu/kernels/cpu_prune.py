@@ -17,17 +17,41 @@ import numpy as np
 
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_route import ROWS_AT_A_TIME, fill_rows, paths_of, row_type, walk
+from c45gpu.kernels.cpu_route import ROWS_AT_A_TIME, branch_taken, fill_rows, paths_of, row_type
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import LEAF, Tree
+from c45gpu.model.tree import LEAF, THRESHOLD, Tree
+
+ABREAST = 16  # enough to hide a visit to the second cache
+
 
 
 @compiled
-def walk_all(rows: Any, start: Any, paths: Any, leaves: Any) -> None:
-    """The leaf of every case, from one node on."""
-    for i in range(len(rows)):
-        leaves[i] = walk(rows[i], start, paths)
+def walk_abreast(rows: Any, cases: Any, start: Any, paths: Any, nodes: Any) -> None:
+    """The leaves of a few cases, from one node on, when all values have branches.
+
+    They go down side by side, so that none waits for the memory that another's step asks for.
+    """
+    nodes[: len(cases)] = start
+    moved = True
+    while moved:
+        moved = False
+        for i in range(len(cases)):
+            node = nodes[i]
+            sign = paths.signs[node]
+            if sign.kind == THRESHOLD:
+                nodes[i] = paths.branch[sign.first + np.int64(rows[cases[i], sign.column] > sign.threshold)]
+                moved = True
+            elif sign.kind != LEAF:
+                nodes[i] = paths.branch[sign.first + branch_taken(rows[cases[i], sign.column], node, paths)]
+                moved = True
+
+
+@compiled
+def walk_all(rows: Any, cases: Any, start: Any, paths: Any, leaves: Any) -> None:
+    """The leaf of every case; see :func:`walk_abreast`."""
+    for i in range(0, len(cases), ABREAST):
+        walk_abreast(rows, cases[i : i + ABREAST], start, paths, leaves[i : i + ABREAST])
 
 
 @compiled
@@ -49,10 +73,12 @@ def _send_one(
     order: Any, first: Any, stop: Any, branch: Any, rows: Any, classes: Any, paths: Any, units: Any, allowed: Any, room: Any
 ) -> Any:
     """Send a range of cases down a branch; returns the number of leaves touched so far and what is still allowed."""
-    added, touched, most, n_touched = room
+    added, touched, most, leaves, n_touched = room
     for i in range(first, stop):
-        case = order[i]
-        leaf, c = walk(rows[case], branch, paths), classes[case]
+        ahead = (i - first) % ABREAST
+        if ahead == 0:
+            walk_abreast(rows, order[i : min(i + ABREAST, stop)], branch, paths, leaves)
+        leaf, c = leaves[ahead], classes[order[i]]
         slot = leaf - branch
         if most[slot] < 0:
             touched[n_touched] = leaf
@@ -79,12 +105,22 @@ def send_pairs(
     largest class of each, by the leaf's distance from the branch.
     """
     added, touched, most = room
+    leaves = np.empty(ABREAST, np.int64)
     hopeless, out_pair, out_leaf, out_units = out
     filled = 0
     for p in range(len(pairs.top)):
         top, branch, allowed = pairs.top[p], pairs.branch[p], pairs.allowed[p]
         n, allowed = _send_one(
-            order, before[top], before[branch], branch, rows, classes, paths, units, allowed, (added, touched, most, 0)
+            order,
+            before[top],
+            before[branch],
+            branch,
+            rows,
+            classes,
+            paths,
+            units,
+            allowed,
+            (added, touched, most, leaves, 0),
         )
         if allowed >= 0:
             n, allowed = _send_one(
@@ -97,14 +133,14 @@ def send_pairs(
                 paths,
                 units,
                 allowed,
-                (added, touched, most, n),
+                (added, touched, most, leaves, n),
             )
         hopeless[p] = allowed < 0
-        leaves = np.sort(touched[:n])
+        reached = np.sort(touched[:n])
         for i in range(n):
-            slot = leaves[i] - branch
+            slot = reached[i] - branch
             if allowed >= 0:
-                out_pair[filled], out_leaf[filled] = p, leaves[i]
+                out_pair[filled], out_leaf[filled] = p, reached[i]
                 out_units[filled, :] = added[slot]
                 filled += 1
             added[slot, :] = 0
@@ -121,15 +157,15 @@ class WholePlacement:
         self._paths, tested = paths_of(tree)
         n = problem.table.n_cases
         self._rows = np.empty((n, len(tested)), row_type(problem.table, tested))
-        leaves = np.empty(n, np.int64)
+        leaves, cases = np.empty(n, np.int64), np.arange(n, dtype=np.int32)
 
         def job(here: slice) -> None:
             fill_rows(problem.table, tested, here.start, self._rows[here])
-            walk_all(self._rows[here], 0, self._paths, leaves[here])
+            walk_all(self._rows, cases[here], 0, self._paths, leaves[here])
 
         crew.run(job, [(slice(i, i + ROWS_AT_A_TIME),) for i in range(0, n, ROWS_AT_A_TIME)])
         self._order, self._before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
-        order_by_leaf(leaves, np.arange(n, dtype=np.int32), self._before, self._order)
+        order_by_leaf(leaves, cases, self._before, self._order)
 
     def known(self, tree: Tree) -> Int64s:
         """Units of the cases that take each entry of ``tree.branch``."""
@@ -169,7 +205,7 @@ class WholePlacement:
             first, stop = int(self._before[top]), int(self._before[self._end[top]])
             cases = self._order[first:stop].copy()
             leaves = np.empty(len(cases), np.int64)
-            walk_all(self._rows[cases], branch, paths, leaves)
+            walk_all(self._rows, cases, branch, paths, leaves)
             span = int(self._end[branch] - branch)
             before = np.empty(span + 1, np.int64)
             order_by_leaf(leaves - branch, cases, before, self._order[first:stop])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.cuda_emulator.faults import DivergentBarrier, MissingLane, Place, source
+from tests.cuda_emulator.faults import DivergentBarrier, MissingLane, Place, Site
 from tests.cuda_emulator.memory import Memory
 from tests.cuda_emulator.warp import Call, meet, members
 from tests.cuda_emulator.workers import Done, Workers
@@ -28,14 +28,8 @@ class Arrival(NamedTuple):
     """A thread at a barrier of its block."""
 
     kind: str
-    code: CodeType
-    line: int
-    value: int
-
-    @property
-    def where(self) -> str:
-        """The line that called the barrier."""
-        return source(self.code.co_filename, self.line)
+    site: Site
+    value: int = 0
 
 
 class Clock:
@@ -55,6 +49,11 @@ class Clock:
         """The next count, as the part of a stamp that goes before the thread."""
         self.now += 1
         return self.now << THREAD_BITS
+
+
+    def block_at(self, count: int) -> int:
+        """The block that ran at a count."""
+        return self.blocks[bisect_right(self.blocks, (count, 1 << 62)) - 1][1]
 
 
 class Block:
@@ -138,10 +137,10 @@ class Block:
             raise self._lanes_missing()
         if not self._arrived:
             return False
-        barriers = {(arrival.kind, arrival.code, arrival.line) for arrival in self._arrived.values()}
+        barriers = {arrival[:2] for arrival in self._arrived.values()}
         if len(barriers) > 1 or (self._left and not self._early_exit):
             raise self._divergence()
-        ((kind, _, _),) = barriers
+        ((kind, _),) = barriers
         values = [arrival.value for arrival in self._arrived.values()]
         answer = COMBINE[kind](values)
         self._together()
@@ -185,19 +184,19 @@ class Block:
         call = next(iter(group.values()))
         what = f"{call.operation} with mask {mask:#010x}, but lanes {sorted(lanes)} do not take part"
         states = {self._state(thread) for thread in missing}
-        return MissingLane(what, places=self._places(missing), lines=(f"called at {call.where}", *sorted(states)))
+        return MissingLane(what, places=self._places(missing), lines=(f"called at {call.site}", *sorted(states)))
 
     def _state(self, thread: int) -> str:
         if thread in self._left:
             return "they left the kernel"
         if thread in self._arrived:
-            return f"they wait at {self._arrived[thread].where}"
+            return f"they wait at {self._arrived[thread].site}"
         return "they wait in another warp operation"
 
     def _divergence(self) -> DivergentBarrier:
         waiting: dict[str, list[int]] = {}
         for thread, arrival in self._arrived.items():
-            waiting.setdefault(f"{arrival.kind} at {arrival.where}", []).append(thread)
+            waiting.setdefault(f"{arrival.kind} at {arrival.site}", []).append(thread)
         lines = [f"{len(threads)} threads wait at {where}" for where, threads in sorted(waiting.items())]
         fewest = min(waiting.values(), key=len)
         if self._left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
 HERE = str(Path(__file__).parent)
@@ -94,9 +94,20 @@ class BadLaunch(KernelFault):
     """A launch that no card accepts: too many threads, too much shared memory, arguments that share memory."""
 
 
-def source(filename: str, line: int) -> str:
+def source(filename: str, line: int | None) -> str:
     """A line of the kernel's source, for a message."""
     return f"{Path(filename).name}:{line}"
+
+
+class Site(NamedTuple):
+    """Where a kernel's code calls something; cheaper to take than the line."""
+
+    code: CodeType
+    instruction: int  # offset in bytes
+
+    def __str__(self) -> str:
+        lines = [line for start, stop, line in self.code.co_lines() if start <= self.instruction < stop]
+        return source(self.code.co_filename, lines[0])
 
 
 def line_of_frame(frame: FrameType | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -122,10 +123,13 @@ def launch(
     """
     options = Options(seed, shared_bytes, checks, wrap, early_exit)
     run = Run(kernel, _shape(grid), _shape(block), arguments, options)
-    run.execute()
-    if checks:
-        for conflict in conflicts_of(run.memory, run.clock):
-            raise run.race(conflict)
+    try:
+        run.execute()
+    except Exception as error:
+        raise run.first_cause() or error from error
+    fault = run.first_cause() or run.first_race()
+    if fault is not None:
+        raise fault
     run.memory.write_back()
     return run.summary()
 
@@ -232,10 +236,29 @@ class Run:
         fault.lines = fault.lines or ((line,) if line else ())
         return self._named(fault)
 
+    def first_cause(self) -> KernelFault | None:
+        """The fault of the first read of memory that nobody wrote: a race, if it was written soon after."""
+        pending = self.memory.unwritten
+        if pending is None:
+            return None
+        for conflict in conflicts_of(self.memory, self.clock, only=pending.address):
+            return self.race(conflict)
+        count, thread = divmod(pending.stamp, 1 << THREAD_BITS)
+        pending.fault.places, pending.fault.lines = (Place(self.clock.block_at(count), thread),), (pending.line,)
+        return self._named(pending.fault)
+
+    def first_race(self) -> KernelFault | None:
+        """The fault of a race, if there is one."""
+        if self.options.checks:
+            for conflict in conflicts_of(self.memory, self.clock):
+                return self.race(conflict)
+        return None
+
     def race(self, conflict: Conflict) -> KernelFault:
         """The fault that a conflict is; the launch is run again to see at which lines it happens."""
         again = self._repeat(watched=frozenset([conflict.address]))
-        again.execute()
+        with suppress(Exception):  # the one that was raised the first time, if any
+            again.execute()
         lines = []
         for access in (conflict.first, conflict.second):
             line = again.memory.seen.get((access.count << THREAD_BITS | access.place.thread, access.kind), "?")

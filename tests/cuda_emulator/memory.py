@@ -16,7 +16,7 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -66,6 +66,15 @@ class Uninitialised:
         return self._written.get(id(base))
 
 
+class PendingRead(NamedTuple):
+    """The first read in a launch of memory that nobody had written."""
+
+    address: int
+    stamp: int
+    line: str
+    fault: Unwritten
+
+
 class View(Protocol):
     """An array as a kernel sees it."""
 
@@ -88,6 +97,7 @@ class Root:
         private: bool = False,
     ) -> None:
         self.memory, self.name, self.count, self.dtype, self.data = memory, name, count, dtype, data
+        self.private = private
         self.first = len(memory.cells)
         memory.cells += [None] * count
         self.written: Array | None = None
@@ -97,17 +107,43 @@ class Root:
         self.note_write: Note = forget if private else memory.note_write
         self.note_atomic: Note = forget if private else memory.note_atomic
 
-    def refuse(self, address: int) -> None:
-        """Report a write to constant memory."""
-        raise KernelFault("writes to an array that is read-only", self.name, (address - self.first,))
+    def index_of(self, address: int) -> tuple[int, ...]:
+        """Which element has an address."""
+        return (address - self.first,)
 
-    def load(self, address: int) -> Any:
-        """The value of a cell that no thread has touched yet."""
+    def holds(self, address: int) -> bool:
+        """Whether a cell is one of these."""
+        return self.first <= address < self.first + self.count
+
+    def load(self, address: int, view: View) -> Any:
+        """The value of a cell that no thread has touched yet, read through a view."""
         position = address - self.first
         if self.data is None or self._is_unwritten(position):
-            raise Unwritten("reads memory that nobody wrote", self.name, (position,))
+            return self._unwritten(address, view)
         value = self.memory.cells[address] = self.convert(self.data[position])
         return value
+
+    def _unwritten(self, address: int, view: View) -> Any:
+        """Report a read of memory that nobody wrote.
+
+        If another thread writes it later between the same two barriers, then the fault is a race; so the kernel goes
+        on for a while with a value that it cannot have on a GPU.
+        """
+        fault = Unwritten("reads memory that nobody wrote", view.name, view.index_of(address))
+        if not self.memory.checks or self.private:
+            raise fault
+        if self.memory.unwritten is None:
+            line = line_of_frame(sys._getframe(3))
+            self.memory.unwritten = PendingRead(address, self.memory.marks[-1], line, fault)
+        return self.convert(0)
+
+    def store(self, address: int, value: Any, view: View) -> None:
+        """Put a value into a cell through a view, as the type of the array has it."""
+        try:
+            self.memory.cells[address] = self.convert(value)
+        except Overflow as fault:
+            fault.array, fault.index = view.name, view.index_of(address)
+            raise
 
     def _is_unwritten(self, position: int) -> bool:
         if self.written is None or self.written[position]:
@@ -158,6 +194,7 @@ class Memory:
             notes = [self._watch(note, kind, watched) for kind, note in enumerate(notes)]
         self.note_read, self.note_write, self.note_atomic = notes
         self.checks = checks
+        self.unwritten: PendingRead | None = None
         self._uninitialised = uninitialised
         self._of_host: dict[tuple[int, str, int], Root] = {}
         self._spans: list[tuple[str, tuple[int, str, int], int, int]] = []  # bytes of each argument

@@ -53,8 +53,8 @@ def stamps_of(marks: Int64s, column: int, total: int) -> Int64s:
     return np.repeat(marks[:, 3], lengths)
 
 
-def events_of(memory: Memory, clock: Clock) -> Events:
-    """Accesses of cells that more than reads touch."""
+def events_of(memory: Memory, clock: Clock, only: int | None) -> Events:
+    """Accesses of cells that more than reads touch, or of one cell."""
     marks = np.array(memory.marks, np.int64).reshape(-1, 4)
     lists = [np.array(addresses, np.int64) for addresses in (memory.reads, memory.writes, memory.atomics)]
     stamps = [stamps_of(marks, column, len(addresses)) for column, addresses in enumerate(lists)]
@@ -62,7 +62,7 @@ def events_of(memory: Memory, clock: Clock) -> Events:
     changed[lists[WRITE]] = changed[lists[ATOMIC]] = True
     address, stamp = np.concatenate(lists), np.concatenate(stamps)
     kind = np.repeat(np.arange(3), [len(addresses) for addresses in lists])
-    chosen = changed[address]
+    chosen = changed[address] if only is None else address == only
     address, stamp, kind = address[chosen], stamp[chosen], kind[chosen]
     count = stamp >> THREAD_BITS
     starts, numbers = np.array(clock.blocks, np.int64).T
@@ -88,9 +88,9 @@ def groups_in_conflict(events: Events, within: Int64s, who: Int64s) -> Iterator[
         yield events.only(order[starts[group] : stops[group]])
 
 
-def conflicts_of(memory: Memory, clock: Clock) -> Iterator[Conflict]:
-    """Pairs of accesses that nothing orders, one for each cell and interval between barriers."""
-    events = events_of(memory, clock)
+def conflicts_of(memory: Memory, clock: Clock, only: int | None = None) -> Iterator[Conflict]:
+    """Pairs of accesses that nothing orders, one for each cell and interval between barriers; or those of one cell."""
+    events = events_of(memory, clock, only)
     interval = np.searchsorted(clock.barriers, events.count, "right")
     for group in groups_in_conflict(events, interval, events.thread):
         conflict = _pair(group, clock, of_one_block=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.cuda_emulator.faults import MissingLane, source
+from tests.cuda_emulator.faults import MissingLane, Site
 from tests.cuda_emulator.words import Lanes, Word
 
 Complain = Callable[[str, Iterable[int]], MissingLane]
@@ -20,15 +19,9 @@ class Call(NamedTuple):
 
     operation: str
     mask: int
-    code: CodeType
-    line: int
+    site: Site
     value: Any = None
     other: int = 0  # the lane, distance or lane mask of a shuffle
-
-    @property
-    def where(self) -> str:
-        """The line that called the operation."""
-        return source(self.code.co_filename, self.line)
 
 
 @lru_cache(maxsize=256)
