@@ -11,6 +11,7 @@ these are sent, and no more of them once their errors have used up what was allo
 
 from __future__ import annotations
 
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,8 @@ class WholePlacement:
 
     def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
         self._crew, self._classes = crew, problem.table.classes
-        self._end, self._n_nodes = tree.end, tree.n_nodes
+        self._end = tree.end
+        self._rooms: SimpleQueue[tuple[Int64s, Int64s, Int64s]] = SimpleQueue()
         self._paths, tested = paths_of(tree)
         n = problem.table.n_cases
         self._rows = np.empty((n, len(tested)), row_type(problem.table, tested))
@@ -180,19 +182,26 @@ class WholePlacement:
 
         def job(first: int, stop: int) -> tuple[Int64s, Int64s, Int64s]:
             some = Pairs(*(x[first:stop] for x in pairs))
-            reach = self._end[some.branch] - some.branch
-            widest, c = int(reach.max()), units.shape[1]
-            room = (np.zeros((widest, c), np.int64), np.empty(widest, np.int64), np.full(widest, -1, np.int64))
-            most = int(np.minimum(reach, others[first:stop]).sum())
-            found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, c), np.int64))
+            room = self._take_room(units.shape)
+            most = int(np.minimum(self._end[some.branch] - some.branch, others[first:stop]).sum())
+            found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, units.shape[1]), np.int64))
             out = (hopeless[first:stop], *found)
             filled = send_pairs(
                 self._order, self._before, self._end, some, self._rows, self._classes, paths, units, room, out
             )
+            self._rooms.put(room)
             return found[0][:filled] + first, found[1][:filled], found[2][:filled]
 
         parts = self._crew.run(job, [(s.start, s.stop) for s in self._crew.shares(others + 1)])
         return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+    def _take_room(self, shape: tuple[int, ...]) -> tuple[Int64s, Int64s, Int64s]:
+        """Memory of one worker for :func:`send_pairs`, clean."""
+        try:
+            return self._rooms.get_nowait()
+        except Empty:
+            n = shape[0]
+            return np.zeros(shape, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64)
 
     def cut(self, nodes: Int64s) -> None:
         """A node's range holds what was below it already."""

@@ -18,6 +18,7 @@ from c45gpu.model.predict import leaf_probabilities
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 
 NO_BRANCH = -1
+ROWS_IN_FIRST_CACHE = 1 << 9  # written a column at a time, every line of them is written once for each column
 ROWS_AT_A_TIME = 1 << 13  # of some thirty attributes they fit a core's second cache
 
 
@@ -56,8 +57,11 @@ def row_type(table: Table, attributes: npt.NDArray[np.int64]) -> type[np.floatin
 
 def fill_rows(table: Table, attributes: npt.NDArray[np.int64], first: int, rows: npt.NDArray[Any]) -> None:
     """Write the values of some attributes into rows of cases, from case `first` on."""
-    for k, a in enumerate(attributes.tolist()):
-        rows[:, k] = table.column(a)[first : first + len(rows)]
+    columns = [table.column(a) for a in attributes.tolist()]
+    for start in range(0, len(rows), ROWS_IN_FIRST_CACHE):
+        some = rows[start : start + ROWS_IN_FIRST_CACHE]
+        for k, column in enumerate(columns):
+            some[:, k] = column[first + start : first + start + len(some)]
 
 
 @compiled

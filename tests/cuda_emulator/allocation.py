@@ -5,14 +5,14 @@ from __future__ import annotations
 import linecache
 import re
 import sys
-from types import CodeType
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tests.cuda_emulator.arrays import fresh
 from tests.cuda_emulator.dynamic import DynamicMemory
-from tests.cuda_emulator.faults import BadLaunch
+from tests.cuda_emulator.faults import BadLaunch, Site, site_of
 from tests.cuda_emulator.memory import Memory
 from tests.cuda_emulator.words import Cast, index
 
@@ -29,9 +29,11 @@ def shape_of(shape: Any) -> tuple[int, ...]:
     return tuple(map(index, shape)) if isinstance(shape, tuple) else (index(shape),)
 
 
-def assigned_name(code: CodeType, line: int, what: str) -> str:
-    """What a line of a kernel calls the array that it makes."""
-    found = re.match(r"\s*(\w+)\s*=", linecache.getline(code.co_filename, line))
+@cache
+def assigned_name(site: Site, what: str) -> str:
+    """What a kernel calls the array that it makes at a place."""
+    line = site.line or 0
+    found = re.match(r"\s*(\w+)\s*=", linecache.getline(site.code.co_filename, line))
     return found[1] if found else f"{what} array of line {line}"
 
 
@@ -39,7 +41,7 @@ class Shared:
     """``cuda.shared`` of one block after the other."""
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[CodeType, int], Any] = {}
+        self._arrays: dict[Site, Any] = {}
         self._memory: Memory
         self._dynamic: DynamicMemory
         self._bytes = 0
@@ -51,10 +53,9 @@ class Shared:
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Any:
         """The array that all threads of the block share; shape 0 is the dynamic shared memory."""
-        frame = sys._getframe(1)
-        site = (frame.f_code, frame.f_lasti)
+        site = site_of(sys._getframe(1))
         if site not in self._arrays:
-            name = assigned_name(frame.f_code, frame.f_lineno, "shared")
+            name = assigned_name(site, "shared")
             self._arrays[site] = self._allocate(name, shape_of(shape), dtype_of(dtype))
         return self._arrays[site]
 
@@ -76,8 +77,7 @@ class Local:
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> Any:
         """An array of the thread that calls."""
-        frame = sys._getframe(1)
-        name = assigned_name(frame.f_code, frame.f_lineno, "local")
+        name = assigned_name(site_of(sys._getframe(1)), "local")
         lengths = shape_of(shape)
         return fresh(self.memory.allocate(name, int(np.prod(lengths)), dtype_of(dtype), private=True), lengths)
 

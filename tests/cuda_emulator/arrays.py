@@ -75,7 +75,10 @@ class Vector:
         return self.root.load(k, self) if value is None else value
 
     def __setitem__(self, i: Any, value: Any) -> None:
-        k = self.address("writes", i)
+        i = index(i)
+        if not self.lower <= i < self.upper:
+            raise self._outside("writes", i)
+        k = self.offset + i * self.stride
         self.note_write(k)
         if type(value) is self.exact:
             self.cells[k] = value
@@ -83,9 +86,7 @@ class Vector:
             self.root.store(k, value, self)
 
     def address(self, what: str, i: Any) -> int:
-        """The address of an element."""
-        if type(i) is tuple and len(i) == 1:
-            i = i[0]
+        """The address of an element, for what is done less often."""
         i = index(i)
         if not self.lower <= i < self.upper:
             raise self._outside(what, i)
@@ -111,8 +112,6 @@ class Vector:
         return OutOfBounds(f"{what} beyond the array's {self.lower}..{self.upper - 1}", self.name, (i,))
 
     def _part(self, i: Any) -> Any:
-        if type(i) is tuple and len(i) == 1:
-            return self[i[0]]
         if not isinstance(i, slice):
             raise TypeError(f"{i!r} is no index")
         start, length, step = span(i, self.lower, self.upper, self.name)

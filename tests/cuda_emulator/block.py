@@ -29,7 +29,7 @@ class Arrival(NamedTuple):
 
     kind: str
     site: Site
-    value: int = 0
+    value: int
 
 
 class Clock:
@@ -49,7 +49,6 @@ class Clock:
         """The next count, as the part of a stamp that goes before the thread."""
         self.now += 1
         return self.now << THREAD_BITS
-
 
     def block_at(self, count: int) -> int:
         """The block that ran at a count."""
@@ -101,17 +100,20 @@ class Block:
         greenlets = workers.take(self._size)
         self._answers = dict.fromkeys(range(self._size), self._task)
         mark, enter, stamps, answers = self._memory.mark, self._enter, self._stamps, self._answers
-        while self._ready or self._release():
-            thread = self._ready.pop()
+        ready, arrived = self._ready, self._arrived
+        while ready or self._release():
+            thread = ready.pop()
             enter(thread)
             mark(stamps[thread])
-            self._receive(thread, greenlets[thread].switch(answers[thread]))
+            request = greenlets[thread].switch(answers[thread])
+            if type(request) is Arrival:
+                arrived[thread] = request
+            else:
+                self._receive(thread, request)
 
     def _receive(self, thread: int, request: Any) -> None:
-        """What a thread says when it stops running: it waits at a barrier, or for its warp, or it is over."""
-        if type(request) is Arrival:
-            self._arrived[thread] = request
-        elif type(request) is Call:
+        """What a thread says when it stops running: it waits for its warp, or it is over."""
+        if type(request) is Call:
             self._call(thread, request)
         elif isinstance(request, Done):
             self._left.append(thread)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from tests.cuda_emulator.allocation import Constant, Local, Shared
 from tests.cuda_emulator.atomic import PATIENCE, Atomic
 from tests.cuda_emulator.block import Arrival
-from tests.cuda_emulator.faults import Site
+from tests.cuda_emulator.faults import site_of
 from tests.cuda_emulator.memory import Memory
 from tests.cuda_emulator.warp import Call
 from tests.cuda_emulator.words import Word, Word32, bits_of, fit, signed, whole
@@ -42,7 +41,6 @@ class Device:
         self._switch: Callable[[Any], Any]
         self._random: np.random.Generator
         self._positions: list[Position] = []
-        self._arrivals: dict[tuple[CodeType, int], Arrival] = {}
         self.thread = 0
 
     def begin_launch(
@@ -79,19 +77,13 @@ class Device:
 
     def syncthreads(self) -> None:
         """Wait for all threads of the block."""
-        frame = sys._getframe(1)
-        site = (frame.f_code, frame.f_lasti)
-        arrival = self._arrivals.get(site)
-        if arrival is None:
-            arrival = self._arrivals[site] = Arrival("syncthreads", Site(*site))
-        self._switch(arrival)
+        self._switch(Arrival("syncthreads", site_of(sys._getframe(1)), 0))
 
     def _barrier(self, kind: str, predicate: Any) -> Any:
         if isinstance(predicate, (bool, np.bool_)):
             raise TypeError(f"{kind} takes an integer in Numba, not a bool: write 1 if ... else 0")
-        frame = sys._getframe(2)
         value = fit(whole(predicate), -(1 << 31), 32, f"the int32 of {kind}")
-        return signed(self._switch(Arrival(kind, Site(frame.f_code, frame.f_lasti), value)))
+        return signed(self._switch(Arrival(kind, site_of(sys._getframe(2)), value)))
 
     def syncthreads_count(self, predicate: Any) -> Any:
         """Wait for all threads, and count those whose predicate is not 0."""
@@ -106,9 +98,8 @@ class Device:
         return self._barrier("syncthreads_or", predicate)
 
     def _warp(self, operation: str, mask: Any, value: Any = None, other: Any = 0) -> Any:
-        frame = sys._getframe(2)
         bits = whole(mask) & FULL_MASK
-        return self._switch(Call(operation, bits, Site(frame.f_code, frame.f_lasti), value, whole(other)))
+        return self._switch(Call(operation, bits, site_of(sys._getframe(2)), value, whole(other)))
 
     def syncwarp(self, mask: Any = FULL_MASK) -> None:
         """Wait for the lanes of a mask."""

@@ -50,6 +50,10 @@ class DynamicVector(Vector):
             self.address("reads", i)
         return super().__getitem__(i)
 
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self.address("writes", i)
+        super().__setitem__(i, value)
+
     def address(self, what: str, i: Any) -> int:
         """The address of an element, whose bytes belong to this type from now on."""
         address = super().address(what, i)

@@ -99,15 +99,32 @@ def source(filename: str, line: int | None) -> str:
     return f"{Path(filename).name}:{line}"
 
 
-class Site(NamedTuple):
-    """Where a kernel's code calls something; cheaper to take than the line."""
+class Site:
+    """Where a kernel's code calls something. There is one object for each place, so they are compared by identity."""
 
-    code: CodeType
-    instruction: int  # offset in bytes
+    def __init__(self, code: CodeType, instruction: int) -> None:
+        self.code, self.instruction = code, instruction
+
+    @property
+    def line(self) -> int | None:
+        """The line in the source."""
+        lines = [line for start, stop, line in self.code.co_lines() if start <= self.instruction < stop]
+        return lines[0]
 
     def __str__(self) -> str:
-        lines = [line for start, stop, line in self.code.co_lines() if start <= self.instruction < stop]
-        return source(self.code.co_filename, lines[0])
+        return source(self.code.co_filename, self.line)
+
+
+_SITES: dict[tuple[int, int], Site] = {}  # by id of the code and instruction; a code object's hash is slow
+
+
+def site_of(frame: FrameType) -> Site:
+    """Where a frame is."""
+    code, instruction = frame.f_code, frame.f_lasti
+    site = _SITES.get((id(code), instruction))
+    if site is None or site.code is not code:
+        site = _SITES[id(code), instruction] = Site(code, instruction)
+    return site
 
 
 def line_of_frame(frame: FrameType | None) -> str:

@@ -301,5 +301,3 @@ class Run:
 
 def _said(access: Access) -> str:
     return f"block {access.place.block} thread {access.place.thread} {KINDS[access.kind]}"
-
-

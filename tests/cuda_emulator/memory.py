@@ -102,7 +102,9 @@ class Root:
         memory.cells += [None] * count
         self.written: Array | None = None
         self.convert = converter(dtype)
-        self.exact = {"int64": np.int64, "float64": np.float64}.get(dtype.name)  # values of this type need no converting
+        self.exact = {"int64": np.int64, "float64": np.float64}.get(
+            dtype.name
+        )  # values of this type need no converting
         self.note_read: Note = forget if private or not memory.checks else memory.note_read
         self.note_write: Note = forget if private else memory.note_write
         self.note_atomic: Note = forget if private else memory.note_atomic
@@ -214,7 +216,7 @@ class Memory:
 
     def mark(self, stamp: int) -> None:
         """From here on it is the thread with this stamp that touches memory."""
-        self.marks += (len(self.reads), len(self.writes), len(self.atomics), stamp)
+        self.marks += len(self.reads), len(self.writes), len(self.atomics), stamp
 
     def allocate(self, name: str, count: int, dtype: np.dtype[Any], private: bool = False) -> Root:
         """Shared or, if `private`, local memory, not written yet."""

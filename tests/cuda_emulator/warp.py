@@ -62,7 +62,9 @@ def _shuffle(group: dict[int, Call], source: Callable[[int, int], int], complain
     for lane, call in group.items():
         kinds = (bool, np.bool_, Word)
         if isinstance(call.value, kinds):
-            raise TypeError(f"{call.operation} of {call.value!r}: Numba shuffles int32, int64, float32 and float64 only")
+            raise TypeError(
+                f"{call.operation} of {call.value!r}: Numba shuffles int32, int64, float32 and float64 only"
+            )
         sender = source(lane, call.other)
         if sender not in group:
             raise complain(f"{call.operation} reads from lane {sender}, which takes no part", [lane])

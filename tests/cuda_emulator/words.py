@@ -141,11 +141,23 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(Word, f"__{_name}__", _comparison(getattr(operator, f"__{_name}__")))
 
 
+def _signed_converter(bits: int, name: str) -> Callable[[Any], Any]:
+    low, high, int64 = -(1 << (bits - 1)), (1 << (bits - 1)) - 1, np.int64
+
+    def convert(value: Any) -> Any:
+        number = whole(value)
+        if low <= number <= high:
+            return value if type(value) is int64 else ZERO + number
+        return ZERO + fit(number, low, bits, name)
+
+    return convert
+
+
 def converter(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
     """A function that makes a value what an array of this type holds, seen from a kernel."""
     bits, name = 8 * dtype.itemsize, dtype.name
     if dtype.kind == "i":
-        return lambda value: ZERO + fit(whole(value), -(1 << (bits - 1)), bits, name)
+        return _signed_converter(bits, name)
     if dtype.kind == "u":
         word = Word if bits == 64 else Word32
         return lambda value: word(fit(whole(value), 0, bits, name))
@@ -194,5 +206,7 @@ def bits_of(value: Any, what: str) -> tuple[int, int]:
         return int(value) & 0xFFFFFFFF, 32
     number = whole(value)
     if number < 0 or what == "clz":
-        raise KernelFault(f"the width of {what}({number}) depends on the array's type: cast it to np.uint32 or np.uint64")
+        raise KernelFault(
+            f"the width of {what}({number}) depends on the array's type: cast it to np.uint32 or np.uint64"
+        )
     return number, 64

@@ -164,14 +164,18 @@ class Both:
         """Do something at random at every inner node below a root, the deepest first."""
         for level in reversed(self.levels(root)):
             testing = [node for node in level if self.tree.kind[node] != LEAF]
-            pairs = [(node, self.chance.choice(self.held_branches(node))) for node in testing]
-            self.check_send(pairs)
-            actions = [self.chance.choice(["keep", "cut", "raise"]) for _ in pairs]
-            self.cut([top for (top, _), action in zip(pairs, actions, strict=True) if action == "cut"])
-            raised = [pair for pair, action in zip(pairs, actions, strict=True) if action == "raise"]
+            if testing:
+                self.prune_level([(node, self.chance.choice(self.held_branches(node))) for node in testing])
+
+    def prune_level(self, pairs: list[tuple[int, int]]) -> None:
+        self.check_send(pairs)
+        actions = [self.chance.choice(["keep", "cut", "raise"]) for _ in pairs]
+        self.cut([top for (top, _), action in zip(pairs, actions, strict=True) if action == "cut"])
+        raised = [pair for pair, action in zip(pairs, actions, strict=True) if action == "raise"]
+        if raised:
             self.raise_branches(raised)
-            for _, branch in raised:
-                self.prune(branch)
+        for _, branch in raised:
+            self.prune(branch)
 
     def levels(self, root: int) -> list[list[int]]:
         levels, nodes = [], [root]
