@@ -140,8 +140,9 @@ def compile_kernel(kernel: Any, signature: Any, capability: Capability, max_regi
     CompileError
         If ptxas refuses it; what Numba refuses is an exception of Numba's.
     """
-    from numba import cuda
+    import numba.cuda as numba_cuda
 
+    cuda: Any = numba_cuda
     function = getattr(kernel, "py_func", kernel)
     with _card(capability), _typed_functions() as gaps:
         ptx, _ = cuda.compile_ptx(function, signature, cc=capability)
@@ -169,7 +170,7 @@ def _numbers(pattern: str, text: str) -> list[int]:
 def _card(capability: Capability) -> Iterator[None]:
     """Numba asks the current device for its capability before it compiles a function that a kernel calls."""
     device = SimpleNamespace(compute_capability=capability)
-    with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: device):
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
         yield
 
 

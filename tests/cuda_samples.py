@@ -1,4 +1,4 @@
-"""Small kernels, right ones, on which the emulator and the compile gate are tried; the steps of the engine in little."""
+"""Small right kernels on which the emulator and the compile gate are tried: the steps of the engine in little."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def block_best(values: Any, best: Best) -> None:
 
 
 def histogram(codes: Any, classes: Any, counts: Any) -> None:
-    """Adds the cases of each code and class to `counts`, a row for each code, counted first in dynamic shared memory."""
+    """Adds the cases of each code and class to `counts`, a row for each code; a block counts in shared memory first."""
     mine = cuda.shared.array(0, int32)
     t, size = cuda.threadIdx.x, counts.shape[0] * counts.shape[1]
     for k in range(t, size, cuda.blockDim.x):

@@ -13,7 +13,6 @@ This file prunes and predicts (sections 8 and 9); oracle_grow.py grows.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -31,10 +30,9 @@ from tests.oracle_grow import (
     shares,
     single,
 )
+from tests.recursion import deep_recursion
 
 __all__ = ["Json", "Problem", "Settings", "Value", "class_sums", "train"]
-
-sys.setrecursionlimit(100_000)
 
 
 # ---------------------------------------------------------------- error-based pruning, on cases
@@ -119,6 +117,7 @@ def leaves(node: Node) -> Iterator[Node]:
 
 
 # ---------------------------------------------------------------- trees, and what they say
+@deep_recursion()
 def train(problem: Problem, settings: Settings, guide: Json | None = None) -> tuple[Json, Json]:
     """The tree as grown and the pruned tree.
 
@@ -136,6 +135,7 @@ def train(problem: Problem, settings: Settings, guide: Json | None = None) -> tu
     return unpruned, as_document(training, tree, as_grown=False)
 
 
+@deep_recursion()
 def class_sums(problem: Problem, settings: Settings, tree: Json, row: Sequence[Value]) -> list[Fraction]:
     """What a tree says of a case: a weight for each class, 1 in all, without any rounding."""
     sums = [Fraction(0)] * problem.n_classes

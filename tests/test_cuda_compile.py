@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import boolean, cuda, float32, float64, int32, int64, types, uint8, uint32, uint64, void
 
-from tests import cuda_samples, cuda_compile
+from tests import cuda_compile, cuda_samples
 from tests.cuda_compile import CAPABILITIES, CompileError, Report, compile_kernel, missing, table
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
@@ -102,8 +102,10 @@ def keeps_much(a: Any, out: Any) -> None:
     a0, a1, a2, a3, a4, a5, a6, a7 = a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5], a[i + 6], a[i + 7]
     i += 8
     b0, b1, b2, b3, b4, b5, b6, b7 = a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5], a[i + 6], a[i + 7]
-    cuda.syncthreads()  # nothing that was read before may be read again
-    out[i] = a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3 + a4 * b4 + a5 * b5 + a6 * b6 + a7 * b7
+    cuda.syncthreads()
+    x = out[0]  # not known before, so all of them must be kept till here
+    low = (a0 ^ x) * (b0 ^ x) + (a1 ^ x) * (b1 ^ x) + (a2 ^ x) * (b2 ^ x) + (a3 ^ x) * (b3 ^ x)
+    out[i] = low + (a4 ^ x) * (b4 ^ x) + (a5 ^ x) * (b5 ^ x) + (a6 ^ x) * (b6 ^ x) + (a7 ^ x) * (b7 ^ x)
 
 
 def indexes_local(a: Any, out: Any) -> None:

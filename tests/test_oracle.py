@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +12,7 @@ from tests import oracle
 from tests.golden.chain import count_chains, problem_of
 from tests.golden.files import GoldenFile, golden_files, load_compare
 from tests.oracle import Problem, Settings
+from tests.recursion import deep_recursion
 
 CONTINUOUS: Any = ("x", "continuous", ())
 UNLIKE_THE_ORIGINAL = {"-s", "-t", "-p"}  # options that the oracle does not know
@@ -68,9 +68,9 @@ def test_pessimistic_pruning_cuts_a_leaf_that_saves_one_error_of_many() -> None:
     assert (tree["type"], pruned["type"], pruned["errors"]) == ("discrete", "leaf", 2.5)
 
 
+@deep_recursion()
 def judged(file: GoldenFile, compare: ModuleType) -> tuple[str, str]:
     """What compare.py says of the oracle's trees; an empty text where it cannot say."""
-    sys.setrecursionlimit(100_000)
     cases = compare.read_cases(str(file.stem), file.answer)
     unpruned, pruned = oracle.train(problem_of(file, cases), Settings(**file.learner_options()))
     found: list[Any] = []

@@ -46,7 +46,7 @@ def train(
     """
     options = options or Options()
     problem = pose(table, options)
-    worker = open_engine(engine, problem.table) if isinstance(engine, str) else engine
+    worker = open_engine(engine, problem.table.n_cases * len(problem.used)) if isinstance(engine, str) else engine
     try:
         grower = Grower(worker, problem)
         for level in grower:

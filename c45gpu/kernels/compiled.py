@@ -7,7 +7,7 @@ they may be compiled wherever compiled code calls them. Nothing is compiled by t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit
 from numba.extending import register_jitable
@@ -22,5 +22,4 @@ for _function in (*formulas.SHARED, *choose.SHARED):
 
 def compiled(function: F) -> F:
     """Compile for the CPU on first use, once for each machine; callers run it without holding Python's lock."""
-    kernel: F = njit(cache=True, nogil=True, error_model="numpy")(function)
-    return kernel
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))

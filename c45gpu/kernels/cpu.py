@@ -37,6 +37,8 @@ class CpuEngine:
 
     def __init__(self, threads: int | None = None) -> None:
         self._crew = Crew(threads)
+        self._grower: CountingGrower | DividingGrower
+        self._placement: WholePlacement | Placement
 
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
@@ -68,7 +70,7 @@ class CpuEngine:
 
     def place(self, tree: Tree) -> Int64s:
         """Send all training cases down a tree and remember at which leaves they arrive."""
-        self._grower = None  # its lists make room
+        del self._grower  # its lists make room
         if self._problem.whole and bool((self._problem.units == 1).all()):
             self._placement = WholePlacement(self._problem, tree, self._crew)
         else:

@@ -98,16 +98,6 @@ class CountingGrower(CpuGrower):
     def _mark_job(self, nodes: Nodes, attribute: Int64s, cut: Int64s, slot_start: Int64s, marks: Marks) -> None:
         mark_nodes(self.lists, nodes, attribute, cut, slot_start, self.columns, self.layout, marks)
 
-    def _to_ranks(self, attribute: Int64s, below: Int64s, above: Int64s) -> None:
-        """Replace rows by ranks where the attribute has a list."""
-        for a in np.unique(attribute).tolist():
-            if self.columns.continuous[a] and self.columns.list_of[a] >= 0:
-                here = attribute == a
-                column, distinct = self.problem.table.column(self.problem.used[a]), self.distinct[a]
-                for rows in (below, above):
-                    some = here & (rows >= 0)
-                    rows[some] = np.searchsorted(distinct, column[rows[some]])
-
     def _move(self, nodes: Nodes, slot_start: Int64s, kept: Int64s, weight: Int64s) -> None:
         """Partition all lists into the spare ones, the kept slots one after the other."""
         places = np.full(slot_start[-1], DROPPED, np.int64)
@@ -140,8 +130,9 @@ class CountingGrower(CpuGrower):
     def _finish_job(self, nodes: Nodes, positions: Int64s) -> Subtrees:
         scratch = self._take_scratch()
         room = int(2 * nodes.count.sum())
-        numbers = [np.empty(room, np.int64) for _ in range(5)]
-        records = Records(*numbers, np.empty((room, nodes.totals.shape[1]), np.int64), *(np.empty(room, np.int64) for _ in range(3)))
+        numbers = {name: np.empty(room, np.int64) for name in Records._fields}
+        numbers["class_weights"] = np.empty((room, nodes.totals.shape[1]), np.int64)
+        records = Records(**numbers)
         roots = (nodes.first, nodes.count, nodes.totals, positions)
         context = (self._local, self.h, self.problem.settings)
         stop = finish(self.lists, roots, self.layout, self.columns, self.problem.facts, context, scratch, records)
@@ -157,7 +148,7 @@ class CountingGrower(CpuGrower):
     def _new_scratch(self) -> Scratch:
         columns, cases, c = self.columns, self._finish_cases, self.problem.settings.n_classes
         used, branches = len(columns.list_of), self.most_branches
-        numbers = [np.empty(used, np.int64) for _ in range(3)]
+        gain, split, tries, cut = (np.empty(used, np.int64) for _ in range(4))
         return Scratch(
             local_of=np.empty(self.problem.table.n_cases, np.int32),
             row_of=np.empty(cases, np.int64),
@@ -172,7 +163,7 @@ class CountingGrower(CpuGrower):
             new=np.empty(branches, np.int64),
             places=np.empty(branches, np.int64),
             net=np.empty(used, np.float64),
-            scores=Scores(*numbers, np.empty(used, np.bool_), np.empty(used, np.int64)),
+            scores=Scores(gain, split, tries, np.empty(used, np.bool_), cut),
         )
 
     def _small_enough(self) -> int:
@@ -182,19 +173,4 @@ class CountingGrower(CpuGrower):
             return 0
         entry = 8 * len(self.lists) + self.columns.codes.shape[1] + 4 * len(self.columns.list_codes)
         fits = min(FINISH_BYTES // entry, FINISH_CASES, FINISH_COUNTS // c)
-        return min(fits, (1 << (31 - self.layout.class_bits)) - 1)
-
-    def _shares(self, counts: Int64s, groups: int) -> list[slice]:
-        """Cut nodes into runs of about equal numbers of cases, so many that there are enough tasks for all workers."""
-        wanted = max(1, -(-TASKS_PER_WORKER * self._n_workers // groups))
-        ends = np.cumsum(counts)
-        cuts = np.searchsorted(ends, ends[-1] * np.arange(1, wanted) / wanted) + 1 if len(ends) else np.zeros(0, int)
-        edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(counts)), [len(counts)]]))
-        return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
-
-    def _run(self, job: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        if len(arguments) == 1:
-            return [job(*arguments[0])]
-        return [future.result() for future in [self._workers.submit(job, *a) for a in arguments]]
-
-
+        return int(min(fits, (1 << (31 - self.layout.class_bits)) - 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,14 @@ class Crew:
         return [future.result() for future in [self.pool.submit(job, *task) for task in tasks]]
 
     def shares(self, counts: Int64s, groups: int = 1) -> list[slice]:
-        """Cut nodes into runs of about equally many cases, enough for all workers when each run is done `groups` times."""
+        """Cut nodes into runs of about equally many cases, enough for all workers if each is done `groups` times."""
         wanted = max(1, -(-TASKS_PER_WORKER * self.size // groups))
         ends = np.cumsum(counts)
         if not len(ends):
             return []
         cuts = np.searchsorted(ends, ends[-1] * np.arange(1, wanted) / wanted) + 1
         edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(counts)), [len(counts)]]))
-        return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
     def dismiss(self) -> None:
         """End the threads."""

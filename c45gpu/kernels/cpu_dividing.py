@@ -69,7 +69,9 @@ class DividingGrower(CpuGrower):
         groups = [g for g in [*np.array_split(listed, self.crew.size), coded] if len(g)]
         parts = Parts(*(x[first:stop] for x in self._parts))
         shares = self.crew.shares(parts.list_count[:, -1], len(groups) or 1)
-        tasks = [(Parts(*(x[s] for x in parts)), which, Scores(*(x[s] for x in out))) for s in shares for which in groups]
+        tasks = [
+            (Parts(*(x[s] for x in parts)), which, Scores(*(x[s] for x in out))) for s in shares for which in groups
+        ]
         self.crew.run(self._score, tasks)
         return candidates
 

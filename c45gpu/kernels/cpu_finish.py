@@ -99,7 +99,9 @@ def fill_histogram(rows: Any, layout: Any, codes: Any, code_first: Any, histogra
 
 
 @compiled
-def score_one(a: Any, entries: Any, counts: Any, totals: Any, columns: Any, context: Any, low: Any, scores: Any) -> None:
+def score_one(
+    a: Any, entries: Any, counts: Any, totals: Any, columns: Any, context: Any, low: Any, scores: Any
+) -> None:
     """Score one attribute of one node whose values are all known: by its list, or by its histogram if it has none."""
     layout, h, settings = context
     n = np.int64(0)
@@ -120,7 +122,8 @@ def score_one(a: Any, entries: Any, counts: Any, totals: Any, columns: Any, cont
                 inner, at, tries = scan_classes(entries, layout, totals, h, settings, low)
             below = np.int64(at)
         scores.possible[a], scores.cut[a], scores.tries[a] = at >= 0, at, tries
-        branches = h[max(below, 0)] + h[n - max(below, 0)]
+        below = max(below, np.int64(0))
+        branches = h[below] + h[n - below]
     else:
         if listed:
             inner, branches, ample = sum_list(entries, layout, h, settings.min_units, low)

@@ -40,10 +40,10 @@ class Lists(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """One attribute, sorted: in a list of `count` entries, or as ranks."""
+    """One attribute, sorted: in a list of so many `entries`, or as ranks."""
 
     list: int
-    count: int
+    entries: int
     ranks: npt.NDArray[np.uint8] | None
     distinct: npt.NDArray[Any] | None
 
@@ -80,11 +80,11 @@ def build_lists(problem: Problem, workers: Executor) -> Lists:
     columns = dict(zip(to_sort, workers.map(job, to_sort), strict=True))
     n_lists = next(free, len(to_sort))
     entries = entries[: n_lists + 1]
-    entries[-1] = np.arange(table.n_cases, dtype=word) | (classes.astype(word) << word(layout.row_bits))
+    entries[-1] = np.arange(table.n_cases, dtype=word) | np.left_shift(classes.astype(word), word(layout.row_bits))
     counts = np.full(n_lists + 1, table.n_cases, np.int64)
     for column in columns.values():
         if column.list >= 0:
-            counts[column.list] = column.count
+            counts[column.list] = column.entries
     distinct = [columns[k].distinct if k in columns else None for k in range(len(used))]
     return Lists(layout, entries, counts, _columns(problem, columns), distinct)
 
@@ -100,16 +100,16 @@ def _sort(
 ) -> _Column:
     """Sort one column into the next free list, or into ranks if it is continuous with few values."""
     by_value = sort_column(values)
-    firsts = np.empty(by_value.count, np.uint32)
+    firsts = np.empty(by_value.known, np.uint32)
     n_distinct = first_rows(*by_value, firsts)
     distinct = distinct_values(values, firsts[:n_distinct]) if continuous else None
     if continuous and n_distinct <= MOST_CODES and not values_are_near(distinct, gap):
         ranks = np.full(len(values), UNKNOWN_CODE, np.uint8)
         write_ranks(*by_value, ranks)
-        return _Column(-1, by_value.count, ranks, distinct)
+        return _Column(-1, by_value.known, ranks, distinct)
     number = next(free)
     write_entries(*by_value, classes, layout, entries[number])
-    return _Column(number, by_value.count, None, distinct)
+    return _Column(number, by_value.known, None, distinct)
 
 
 def _columns(problem: Problem, sorted_columns: dict[int, _Column]) -> Columns:
@@ -118,18 +118,24 @@ def _columns(problem: Problem, sorted_columns: dict[int, _Column]) -> Columns:
     schema = [table.schema.attributes[a] for a in used]
     list_of, code_of, list_code_of = (np.full(len(used), -1, np.int64) for _ in range(3))
     codes: list[npt.NDArray[Any]] = []
-    sizes, list_codes = [0], []
+    list_codes: list[npt.NDArray[Any]] = []
+    sizes = [0]
     for k, attribute in enumerate(schema):
         column = sorted_columns.get(k)
-        if column is not None and column.list >= 0:
-            list_of[k] = column.list
-            if attribute.kind == "discrete":
-                list_code_of[k] = len(list_codes)
-                list_codes.append(table.column(used[k]))
-        else:
+        if column is None:
             code_of[k] = len(codes)
-            codes.append(table.column(used[k]) if column is None else column.ranks)
-            sizes.append(len(attribute.values) if column is None else len(column.distinct))
+            codes.append(table.column(used[k]))
+            sizes.append(len(attribute.values))
+            continue
+        if column.ranks is not None and column.distinct is not None:
+            code_of[k] = len(codes)
+            codes.append(column.ranks)
+            sizes.append(len(column.distinct))
+            continue
+        list_of[k] = column.list
+        if attribute.kind == "discrete":
+            list_code_of[k] = len(list_codes)
+            list_codes.append(table.column(used[k]))
     by_row = np.empty((table.n_cases, len(codes)), np.uint8)
     for k, column_codes in enumerate(codes):
         by_row[:, k] = column_codes

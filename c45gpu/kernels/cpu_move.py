@@ -18,7 +18,7 @@ import numpy as np
 from c45gpu.kernels.compiled import compiled
 
 DROPPED = -1
-MOST = np.int64(0x7FFFFFFFFFFFFFFF)
+MOST: Any = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 @compiled
@@ -30,7 +30,7 @@ def mark_list(entries: Any, layout: Any, cut: Any, marks: Any) -> None:
 
 
 @compiled
-def mark_codes(rows: Any, layout: Any, codes: Any, cut: Any, marks: Any) -> None:
+def mark_codes(rows: Any, layout: Any, codes: Any, cut: Any, marks: Any) -> Any:
     """Mark the cases of a row list by their code, or by their side of a cut if that is not negative.
 
     Returns the least code above the cut.
@@ -65,7 +65,7 @@ def _partition_both(entries: Any, marks: Any, layout: Any, first: Any, second: A
     new_bit = np.uint64(layout.new_bit)
     keep = (np.uint64(1) << new_bit) - np.uint64(1)
     one = np.uint64(1)
-    low_new, high_new = one, one
+    low_new, high_new = np.uint64(1), np.uint64(1)
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
         side = np.uint64(marks[np.int64(entry & mask)])
@@ -132,7 +132,7 @@ def partition(entries: Any, marks: Any, layout: Any, places: Any, out: Any, posi
 
 @compiled
 def move_lists(lists: Any, out: Any, which: Any, marks: Any, layout: Any, splits: Any, most: Any) -> None:
-    """Partition some lists of all split nodes; `splits` holds first, count, slot start of each and the slots' places."""
+    """Partition some lists of split nodes; `splits` holds first, count, slot start of each and the slots' places."""
     first, count, slot_start, places = splits
     position, new = np.empty(most, np.int64), np.empty(most, np.int64)
     for w in range(len(which)):

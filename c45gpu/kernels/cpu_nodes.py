@@ -57,7 +57,9 @@ def choose_nodes(weight: Any, candidates: Any, facts: Any, settings: Any, chosen
 
 
 @compiled
-def mark_nodes(lists: Any, nodes: Any, attribute: Any, cut: Any, slot_start: Any, columns: Any, layout: Any, marks: Any) -> None:
+def mark_nodes(
+    lists: Any, nodes: Any, attribute: Any, cut: Any, slot_start: Any, columns: Any, layout: Any, marks: Any
+) -> None:
     """Mark the cases of split nodes by branch, and count them by branch and class."""
     mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
     for s in range(len(attribute)):

@@ -8,7 +8,6 @@ import numpy as np
 
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
-from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_score import scan_classes, scan_two_classes, sum_list, sum_of_h
 from c45gpu.kernels.cpu_units import (
@@ -137,7 +136,9 @@ def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, 
 
 
 @compiled
-def score_parts(lists: Any, units: Any, parts: Any, which: Any, columns: Any, context: Any, place: Any, out: Any) -> None:
+def score_parts(
+    lists: Any, units: Any, parts: Any, which: Any, columns: Any, context: Any, place: Any, out: Any
+) -> None:
     """Score some attributes of some nodes: all with lists, or all with codes."""
     layout, settings = context.layout, context.settings
     last, coded = len(lists) - 1, columns.code_of[which[0]] >= 0
@@ -254,7 +255,9 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
 
 
 @compiled
-def move_rows(rows: Any, units: Any, parts: Any, divisions: Any, layout: Any, place: Any, out: Any, out_units: Any) -> None:
+def move_rows(
+    rows: Any, units: Any, parts: Any, divisions: Any, layout: Any, place: Any, out: Any, out_units: Any
+) -> None:
     """Send the row list's entries of some nodes, with their units, to the places of the branches."""
     for s in range(len(divisions.attribute)):
         start, stop = divisions.slot_start[s], divisions.slot_start[s + 1]

@@ -26,7 +26,6 @@ from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 ABREAST = 16  # enough to hide a visit to the second cache
 
 
-
 @compiled
 def walk_abreast(rows: Any, cases: Any, start: Any, paths: Any, nodes: Any) -> None:
     """The leaves of a few cases, from one node on, when all values have branches.
@@ -71,7 +70,16 @@ def order_by_leaf(leaves: Any, cases: Any, before: Any, order: Any) -> None:
 
 @compiled
 def _send_one(
-    order: Any, first: Any, stop: Any, branch: Any, rows: Any, classes: Any, paths: Any, units: Any, allowed: Any, room: Any
+    order: Any,
+    first: Any,
+    stop: Any,
+    branch: Any,
+    rows: Any,
+    classes: Any,
+    paths: Any,
+    units: Any,
+    allowed: Any,
+    room: Any,
 ) -> Any:
     """Send a range of cases down a branch; returns the number of leaves touched so far and what is still allowed."""
     added, touched, most, leaves, n_touched = room

@@ -21,7 +21,7 @@ import numpy as np
 from c45gpu.formulas import least_side
 from c45gpu.kernels.compiled import compiled
 
-MOST = np.int64(0x7FFFFFFFFFFFFFFF)
+MOST: Any = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 @compiled
@@ -51,7 +51,7 @@ def scan_two_classes(entries: Any, layout: Any, totals: Any, h: Any, settings: A
     first, stop, ample_first, ample_stop = cut_range(n, settings)
     zeros, ones, tries = totals[0], totals[1], 0
     best, best_at = MOST, -1
-    low_ones = 0
+    low_ones = np.int64(0)
     for i in range(min(first, n)):
         low_ones += np.int64((np.uint64(entries[i]) >> class_bit) & np.uint64(1))
     for i in range(first, stop):

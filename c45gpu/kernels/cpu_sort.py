@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from c45gpu.kernels.compiled import compiled
 
+
 class Layout(NamedTuple):
     """How a list entry is packed: ``new-value bit | class | row``."""
 
@@ -175,7 +176,7 @@ class Sorted(NamedTuple):
     images: npt.NDArray[np.uint64]
     rows: npt.NDArray[np.uint32]
     shift: np.uint64
-    count: int
+    known: int
 
 
 def sort_column(column: npt.NDArray[Any]) -> Sorted:

@@ -19,8 +19,10 @@ from c45gpu.formulas import least_side, q_log_q
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_score import MOST
 
+
 @compiled
 def h_of(q: Any, settings: Any) -> Any:
+    """H of a weight in units."""
     return q_log_q(q, settings.scale_bits)
 
 

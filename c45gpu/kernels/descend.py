@@ -76,6 +76,7 @@ class Placement:
 
     def __init__(self, problem: Problem, tree: Tree) -> None:
         self._table, self._n_classes = problem.table, problem.settings.n_classes
+        self._classes = problem.table.classes.astype(np.int64)
         self._end = tree.end
         self._known = np.zeros(len(tree.branch), np.int64)
         n = problem.table.n_cases
@@ -97,7 +98,7 @@ class Placement:
         pair, leaf, case, sent = self._resend(tree, pairs, self._known.copy())
         keys, inverse = np.unique(pair * len(tree.kind) + leaf, return_inverse=True)
         pair, leaf = keys // len(tree.kind), keys % len(tree.kind)
-        change = sums(inverse, self._table.classes[case], sent, len(keys), self._n_classes) - units[leaf]
+        change = sums(inverse, self._classes[case], sent, len(keys), self._n_classes) - units[leaf]
         some = change.any(axis=1)
         return Changes(np.zeros(len(pairs.top), np.bool_), pair[some], leaf[some], change[some])
 

@@ -12,6 +12,8 @@ from c45gpu.errors import EngineError
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
+CROSSOVER_VALUES = 100_000  # beyond, loading the compiled kernels pays off in a fresh process; bench_crossover.py
+
 
 class Changes(NamedTuple):
     """How class weights at leaves would change; rows in the order of `pair`, then `leaf`, none without a change.
@@ -54,9 +56,9 @@ class Pairs(NamedTuple):
 class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
-    Growing calls :meth:`load`, then :meth:`score`, :meth:`choose` (both in batches) and :meth:`split` for each level. Error-based pruning
-    calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each depth. Prediction calls
-    :meth:`route`. All engines give the same answers, bit for bit.
+    Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches) and :meth:`split` for each
+    level. Error-based pruning calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each
+    depth. Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
     """
 
     name: str
@@ -109,22 +111,27 @@ class Engine(Protocol):
 
 def available() -> dict[str, str | None]:
     """The engines by name, each with the reason why it cannot be used here, None if it can."""
-    return {"reference": None}
+    return {"reference": None, "cpu": None}
 
 
-def open_engine(name: str, table: Table) -> Engine:
-    """The engine of a name; "auto" picks one for the table.
+def open_engine(name: str, n_values: int) -> Engine:
+    """The engine of a name, ready for work on so many values (cases times attributes).
+
+    "auto" picks the reference engine up to :data:`CROSSOVER_VALUES` and the cpu engine above.
 
     Raises
     ------
     EngineError
         For an unknown name, or an engine that cannot be used here.
     """
-    engines = available()
     if name == "auto":
-        name = "reference"
-    if name not in engines:
-        raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *engines])}")
-    from c45gpu.kernels.reference import ReferenceEngine
+        name = "reference" if n_values <= CROSSOVER_VALUES else "cpu"
+    if name == "reference":
+        from c45gpu.kernels.reference import ReferenceEngine
 
-    return ReferenceEngine()
+        return ReferenceEngine()
+    if name == "cpu":
+        from c45gpu.kernels.cpu import CpuEngine
+
+        return CpuEngine()
+    raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *available()])}")

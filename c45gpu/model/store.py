@@ -17,10 +17,8 @@ import io
 import json
 import math
 import os
-import secrets
 import struct
 import zipfile
-from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -30,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.schema import Schema, first_duplicate
+from c45gpu.data.wholefile import write_whole
 from c45gpu.errors import ModelError
 from c45gpu.model.tree import Tree
 from c45gpu.model.validate import FIELD_TYPES, validate_tree
@@ -99,7 +98,7 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     if target.exists() and not target.is_file():
         raise ModelError(f"{path}: the model is not saved because this is no regular file: give the name of a file")
     try:
-        _write_atomically(content, target)
+        write_whole(content, target)
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise ModelError(
@@ -183,20 +182,6 @@ def _npy(array: npt.NDArray[Any]) -> bytes:
 
 def _member(tree: str, field: str) -> str:
     return f"{tree}/{field}.npy"
-
-
-def _write_atomically(content: bytes, target: Path) -> None:
-    draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(draft, "xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(draft, target)
-    except BaseException:  # Ctrl-C too
-        with suppress(OSError):
-            draft.unlink()
-        raise
 
 
 def _model_of(content: bytes) -> Model:

@@ -50,7 +50,7 @@ __all__ = [
     "Shifted",
     "Traffic",
     "Unwritten",
-    "emulation",
     "empty",
+    "emulation",
     "launch",
 ]

@@ -87,10 +87,10 @@ class Vector:
 
     def address(self, what: str, i: Any) -> int:
         """The address of an element, for what is done less often."""
-        i = index(i)
-        if not self.lower <= i < self.upper:
-            raise self._outside(what, i)
-        return self.offset + i * self.stride
+        k = index(i)
+        if not self.lower <= k < self.upper:
+            raise self._outside(what, k)
+        return self.offset + k * self.stride
 
     def index_of(self, address: int) -> tuple[int]:
         """Which element has an address."""
@@ -273,7 +273,7 @@ def fresh(root: Root, shape: tuple[int, ...]) -> Vector | Matrix:
     for length in shape[:0:-1]:
         strides.insert(0, strides[0] * length)
     view = window(root.name, root, root.first, shape, tuple(strides))
-    root.index_of = view.index_of
+    root.shape = view
     return view
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.cuda_emulator.arrays import update
 from tests.cuda_emulator.faults import Endless
 
-PATIENCE = 200_000  # atomic operations of a thread between two barriers before it counts as spinning
+PATIENCE = 50_000  # atomic operations of a thread between two barriers before it counts as spinning
 
 
 class Atomic:

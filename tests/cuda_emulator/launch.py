@@ -48,7 +48,7 @@ class Traffic(NamedTuple):
 
 @dataclass(frozen=True)
 class Launch:
-    """What a launch did; traffic by the name of the parameter, of shared memory by the name that the kernel gives it."""
+    """What a launch did; traffic by parameter, of shared memory by the name that the kernel gives it."""
 
     kernel: str
     grid: Shape
@@ -136,7 +136,7 @@ def launch(
 
 def _shape(lengths: Any) -> Shape:
     numbers = [int(length) for length in (lengths if isinstance(lengths, (tuple, list)) else (lengths,))]
-    x, y, z = (numbers + [1, 1])[:3]
+    x, y, z = [*numbers, 1, 1][:3]
     return x, y, z
 
 
@@ -261,7 +261,7 @@ class Run:
             again.execute()
         lines = []
         for access in (conflict.first, conflict.second):
-            line = again.memory.seen.get((access.count << THREAD_BITS | access.place.thread, access.kind), "?")
+            line = again.memory.seen.get((access.time << THREAD_BITS | access.place.thread, access.kind), "?")
             lines.append(f"{_said(access)} at {line}")
         array, index = self._element(conflict.address)
         what = "nothing orders accesses of two threads"

@@ -101,6 +101,7 @@ class Root:
         self.first = len(memory.cells)
         memory.cells += [None] * count
         self.written: Array | None = None
+        self.shape: View | None = None  # the array that was made of it, if it was made for one
         self.convert = converter(dtype)
         self.exact = {"int64": np.int64, "float64": np.float64}.get(
             dtype.name
@@ -111,7 +112,7 @@ class Root:
 
     def index_of(self, address: int) -> tuple[int, ...]:
         """Which element has an address."""
-        return (address - self.first,)
+        return (address - self.first,) if self.shape is None else self.shape.index_of(address)
 
     def holds(self, address: int) -> bool:
         """Whether a cell is one of these."""
@@ -191,7 +192,7 @@ class Memory:
         self.atomics: list[int] = []
         self.marks: list[int] = []  # of each turn of a thread: lengths of the three lists, stamp
         self.seen: dict[tuple[int, int], str] = {}  # (stamp, kind) -> line
-        notes = [self.reads.append, self.writes.append, self.atomics.append]
+        notes: list[Note] = [self.reads.append, self.writes.append, self.atomics.append]
         if watched:
             notes = [self._watch(note, kind, watched) for kind, note in enumerate(notes)]
         self.note_read, self.note_write, self.note_atomic = notes

@@ -21,7 +21,7 @@ class Access(NamedTuple):
     """One touch of one cell."""
 
     place: Place
-    count: int  # of the clock
+    time: int  # of the clock
     kind: int
 
 
@@ -37,7 +37,7 @@ class Events(NamedTuple):
     """Accesses, a row for each."""
 
     address: Int64s
-    count: Int64s
+    time: Int64s
     thread: Int64s
     block: Int64s
     kind: Int64s
@@ -91,7 +91,7 @@ def groups_in_conflict(events: Events, within: Int64s, who: Int64s) -> Iterator[
 def conflicts_of(memory: Memory, clock: Clock, only: int | None = None) -> Iterator[Conflict]:
     """Pairs of accesses that nothing orders, one for each cell and interval between barriers; or those of one cell."""
     events = events_of(memory, clock, only)
-    interval = np.searchsorted(clock.barriers, events.count, "right")
+    interval = np.searchsorted(clock.barriers, events.time, "right")
     for group in groups_in_conflict(events, interval, events.thread):
         conflict = _pair(group, clock, of_one_block=True)
         if conflict is not None:
@@ -103,7 +103,7 @@ def conflicts_of(memory: Memory, clock: Clock, only: int | None = None) -> Itera
 
 
 def _pair(group: Events, clock: Clock, of_one_block: bool) -> Conflict | None:
-    rows = zip(group.block.tolist(), group.thread.tolist(), group.count.tolist(), group.kind.tolist(), strict=True)
+    rows = zip(group.block.tolist(), group.thread.tolist(), group.time.tolist(), group.kind.tolist(), strict=True)
     accesses = list(dict.fromkeys(Access(Place(block, thread), count, kind) for block, thread, count, kind in rows))
     changing = [access for access in accesses if access.kind != READ]
     for first in changing:
@@ -122,7 +122,7 @@ def _is_ordered(first: Access, second: Access, clock: Clock) -> bool:
         return True
     if first.place.thread // 32 != second.place.thread // 32:
         return False
-    low, high = sorted((first.count, second.count))
+    low, high = sorted((first.time, second.time))
     counts = clock.warps
     begin = bisect_right(counts, low, key=lambda entry: entry[0])
     end = bisect_right(counts, high, key=lambda entry: entry[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +20,7 @@ from tests.golden.chain import count_chains
 from tests.golden.deliberate import DELIBERATE
 from tests.golden.files import GoldenFile, load_compare
 from tests.nested import nested_trees
+from tests.recursion import deep_recursion
 
 SKIPPED_OPTIONS: Final = ("-s", "-t", "-p")
 CLASS_SUM_TOLERANCE: Final = 1e-4  # the original adds class weights up in single precision
@@ -43,9 +43,9 @@ class Outcome(NamedTuple):
         return " | ".join(filter(None, (self.name, self.unpruned, self.pruned, self.predictions, self.note)))
 
 
+@deep_recursion()  # compare.py recurses
 def judge(path: Path, compare_path: Path, engine: str) -> Outcome:
     """Train on the data of a golden file and hold both trees and what they predict against the original's."""
-    sys.setrecursionlimit(100_000)  # compare.py recurses
     file, compare = GoldenFile(path), cached_compare(compare_path)
     skipped = [option for option in file.options if option in SKIPPED_OPTIONS]
     if skipped:

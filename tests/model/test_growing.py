@@ -86,7 +86,7 @@ def test_a_test_that_saves_no_error_collapses_and_keeps_the_errors_of_its_branch
 
 
 def test_collapsing_goes_from_the_bottom_up() -> None:
-    """The lower test saves nothing; with it the upper one would save an error, and without it still does."""
+    """The lower test saves nothing and goes; the upper one saves two errors and stays."""
     tree = growing(5, 4)
     tree.add(growth((-1, 0, SIZE, 1.0, [5, 4]), (0, 0, -1, NOTHING, [4, 1]), (0, 1, -1, NOTHING, [1, 3])))
     tree.add(growth((-3, 0, SIZE, 2.0, [1, 3]), (0, 0, -1, NOTHING, [1, 2]), (0, 1, -1, NOTHING, [0, 1])))
@@ -106,11 +106,9 @@ def test_all_below_a_collapsed_node_is_gone() -> None:
 @pytest.mark.parametrize(("saved", "n_nodes"), [(0, 1), (1, 1), (2, 3), (1000, 3)])
 def test_a_thousandth_of_an_error_saved_is_too_little(saved: int, n_nodes: int) -> None:
     tree = growing(6000, 3000, case_units=1000)
-    branches = (0, 0, -1, NOTHING, [3000, 3000 - saved]), (0, 1, -1, NOTHING, [3000, saved])
-    rows: list[Row] = [(-1, 0, SIZE, 1.0, [6000, 3000]), *branches]
-    if saved:
-        rows[1:] = [(0, 0, -1, NOTHING, [6000 - saved, 3000 - 2 * saved]), (0, 1, -1, NOTHING, [saved, 2 * saved])]
-    tree.add(growth(*rows))
+    high = [saved + 1, 2 * saved + 1]
+    low = [6000 - high[0], 3000 - high[1]]
+    tree.add(growth((-1, 0, SIZE, 1.0, [6000, 3000]), (0, 0, -1, NOTHING, low), (0, 1, -1, NOTHING, high)))
     finished = tree.finished()
     assert finished.n_nodes == n_nodes
     assert finished.errors[0] == (3000 - saved) / 1000

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from c45gpu.errors import C45Error, OptionError
+from c45gpu.induction.options import Options
+
+
+def test_quinlans_defaults() -> None:
+    assert Options().to_dict() == {
+        "criterion": "gain_ratio",
+        "min_cases": 2,
+        "confidence": 0.25,
+        "prune": "ebp",
+        "compat": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"criterion": "gain"},
+        {"prune": "pep"},
+        {"prune": "none"},
+        {"compat": "r8"},
+        {"min_cases": 1},
+        {"min_cases": 1_000_000},
+        {"confidence": 1},
+        {"confidence": 5e-324},
+    ],
+)
+def test_what_is_in_range_is_taken(given: dict[str, Any]) -> None:
+    assert Options(**given).to_dict() == {**Options().to_dict(), **given}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("criterion", "gini"),
+        ("criterion", None),
+        ("criterion", ["gain"]),
+        ("prune", True),
+        ("prune", "EBP"),
+        ("compat", "R8"),
+        ("compat", ""),
+        ("min_cases", 0),
+        ("min_cases", 1_000_001),
+        ("min_cases", 2.0),
+        ("min_cases", True),
+        ("min_cases", "2"),
+        ("confidence", 0),
+        ("confidence", -0.25),
+        ("confidence", 25),
+        ("confidence", math.nextafter(1, 2)),
+        ("confidence", math.nan),
+        ("confidence", math.inf),
+        ("confidence", "0.25"),
+        ("confidence", None),
+    ],
+)
+def test_what_is_out_of_range_is_refused_by_name_and_value(name: str, value: Any) -> None:
+    with pytest.raises(OptionError) as refused:
+        Options(**{name: value})
+    message = str(refused.value)
+    assert message.startswith(f"{name}={value!r} will not do: give ")
+    assert "\n" not in message
+    assert isinstance(refused.value, C45Error)
+    assert isinstance(refused.value, ValueError)
+
+
+def test_changes_make_a_copy_and_are_validated() -> None:
+    options = Options(min_cases=5)
+    assert options.with_changes(prune="none") == Options(min_cases=5, prune="none")
+    assert options == Options(min_cases=5)
+    with pytest.raises(OptionError, match="min_cases=0"):
+        options.with_changes(min_cases=0)
+
+
+def test_options_cannot_be_changed_in_place() -> None:
+    with pytest.raises(AttributeError):
+        Options().min_cases = 3  # type: ignore[misc]
