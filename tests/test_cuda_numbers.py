@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import cuda, int32, int64, njit, uint32
+from numba.cuda import libdevice
 
 pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
 
@@ -23,8 +24,10 @@ from tests.cuda_emulator import (
     Race,
     launch,
 )
+from tests.cuda_emulator.device import DEVICE
+from tests.cuda_emulator.libdevice import Libdevice
 from tests.cuda_emulator.words import converter
-from tests.cuda_faulty import copies, fault_of, reads_next_block, writes_at, zeros
+from tests.cuda_faulty import ALL, copies, fault_of, reads_next_block, writes_at, zeros
 
 # ---- numbers
 
@@ -241,3 +244,116 @@ def test_functions_tables_and_modules() -> None:
     fault = fault_of(KernelFault, writes_table, 1, 1, 1)
     assert (fault.array, fault.index) == ("TABLE", (1,))
     assert TABLE[1] == 1
+
+
+TILE = 3
+
+
+def tile_size() -> Any:
+    return TILE
+
+
+def fills_tile(out: Any) -> None:
+    tile = cuda.shared.array(TILE, int64)
+    tile[tile_size() - 1] = 1
+    out[0] = tile[TILE - 1] + tile.shape[0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 31])
+def test_constants_may_change(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    out = zeros(1)
+    launch(fills_tile, 1, 1, out)
+    assert out[0] == 4
+    monkeypatch.setattr("tests.test_cuda_numbers.TILE", size)
+    launch(fills_tile, 1, 1, out)
+    assert out[0] == 1 + size
+
+
+# ---- the less common operations
+
+
+def atomics(values: Any, results: Any) -> None:
+    i = cuda.grid(1)
+    v = values[i]
+    cuda.atomic.add(results, 0, v)
+    cuda.atomic.sub(results, 1, v)
+    cuda.atomic.max(results, 2, v)
+    cuda.atomic.min(results, 3, v)
+    cuda.atomic.and_(results, 4, v)
+    cuda.atomic.or_(results, 5, v)
+    cuda.atomic.xor(results, 6, v)
+    cuda.atomic.exch(results, 7, v)
+    if cuda.atomic.cas(results, 8, 0, v) == 0:
+        cuda.atomic.add(results, 9, 1)
+    if i == 0:
+        cuda.atomic.compare_and_swap(results[10:11], 0, 5)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_atomics(dtype: Any) -> None:
+    values = np.random.default_rng(5).integers(1, 1000, 90).astype(dtype)
+    results = np.array([0, values.sum(), 0, 1000, -1 & 1023, 0, 0, 0, 0, 0, 0], dtype)
+    launch(atomics, 3, 30, values, results, seed=4)
+    and_, or_, xor = (operation.reduce(values) for operation in (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+    assert results[:7].tolist() == [values.sum(), 0, values.max(), values.min(), and_, or_, xor]
+    assert results[7] in values
+    assert results[8] in values
+    assert results[9:].tolist() == [1, 5]
+    assert results[7] != results[8]  # the last one and the first one
+
+
+def adds_to(array: Any) -> None:
+    cuda.atomic.add(array, 0, 1)
+
+
+def test_atomics_that_no_card_has() -> None:
+    with pytest.raises(TypeError, match="no atomic operations on uint8"):
+        launch(adds_to, 1, 1, zeros(1, np.uint8))
+    with pytest.raises(TypeError, match="no such atomic operation on float64"):
+        launch(atomics, 1, 1, zeros(1, np.float64), zeros(11, np.float64))
+
+
+def oddments(a: Any, words: Any, out: Any, reals: Any) -> None:
+    lane = cuda.laneid
+    out[lane, 0] = cuda.brev(np.uint32(1 + lane))
+    out[lane, 1] = cuda.selp(lane > 3, 7, 8)
+    out[lane, 2] = (cuda.activemask() >> lane) & 1
+    out[lane, 3] = cuda.lanemask_lt()
+    out[lane, 4] = cuda.match_all_sync(ALL, a[0])[0]
+    out[lane, 5] = 1 if cuda.match_all_sync(ALL, a[lane])[1] else 0
+    out[lane, 6] = 1 if cuda.eq_sync(ALL, 1) else 0
+    out[lane, 7] = libdevice.mul64hi(a[lane], a[lane])
+    out[lane, 8] = libdevice.umul64hi(words[lane], words[lane])
+    out[lane, 9] = libdevice.double2ll_rd(libdevice.floor(-2.5))
+    reals[lane, 0] = cuda.fma(reals[lane, 4], reals[lane, 4], -1.0)
+    reals[lane, 1] = libdevice.dmul_rn(reals[lane, 4], reals[lane, 4])
+    reals[lane, 2] = libdevice.dadd_rn(libdevice.ll2double_rn(lane), libdevice.ddiv_rn(1, 4))
+    reals[lane, 3] = libdevice.dsqrt_rn(libdevice.fma_rn(3.0, 3.0, 0.0))
+    cuda.nanosleep(1)
+
+
+def test_oddments() -> None:
+    out, reals, x = np.zeros((32, 10), np.int64), np.zeros((32, 5)), 1.0 + 2.0**-30
+    reals[:, 4] = x
+    a = np.full(32, 1 << 40)
+    a[7] += 1
+    launch(oddments, 1, 32, a, a.astype(np.uint64), out, reals)
+    assert out[:2, 0].tolist() == [1 << 31, 1 << 30]
+    assert out[:, 1].tolist() == [8] * 4 + [7] * 28
+    assert (out[:, 2] == 1).all()
+    assert out[:, 3].tolist() == [(1 << lane) - 1 for lane in range(32)]
+    assert (out[:, 4:] == [-1, 0, 1, 1 << 16, 1 << 16, -3]).all()
+    assert (reals[:, :2] == [2.0**-29 + 2.0**-60, x * x]).all()
+    assert reals[:, 2].tolist() == [lane + 0.25 for lane in range(32)]
+    assert (reals[:, 3] == 3.0).all()
+
+
+def test_names_are_those_of_numba() -> None:
+    for mine, numbas in ((DEVICE, cuda), (DEVICE.atomic, cuda.atomic), (Libdevice, libdevice)):
+        public = [name for name in dir(mine) if not name.startswith(("_", "begin_")) and name not in OWN]
+        assert len(public) > 5
+        for name in public:
+            assert hasattr(numbas, name), name
+
+
+OWN = ("enter", "patience", "thread")

@@ -134,7 +134,7 @@ def inexact(values: Array) -> int | None:
     rounded = values.astype(np.float64)
     ends = np.iinfo(values.dtype)
     outside = (rounded >= float(ends.max)) | (rounded < float(ends.min))  # rounded up, past the type's end
-    wrong = outside | (np.where(outside, 0, rounded).astype(values.dtype) != values)
+    wrong = np.where(outside, 0, rounded).astype(values.dtype) != values
     return int(np.argmax(wrong)) if wrong.any() else None
 
 

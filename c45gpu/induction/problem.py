@@ -22,6 +22,9 @@ from c45gpu.induction.options import Options
 from c45gpu.kernels.level import Int64s, Problem
 
 
+LEAST_TOTAL = 2.0**-9  # of all weights, in cases: a case then has less than 2^62 units
+
+
 def pose(table: Table, options: Options) -> Problem:
     """The problem of growing a tree on a table.
 
@@ -41,8 +44,8 @@ def pose(table: Table, options: Options) -> Problem:
     settings = Settings(
         ratio=options.criterion == "gain_ratio",
         n_classes=n_classes,
-        min_units=options.min_cases << unit_bits,
-        cap_units=MINIMUM_SIDE << unit_bits,
+        min_units=min(options.min_cases << unit_bits, 1 << TOTAL_BITS),  # more than all is as good as any more
+        cap_units=min(MINIMUM_SIDE << unit_bits, 1 << TOTAL_BITS),
         case_units=1 << unit_bits,
         scale_bits=scale_bits,
         scale=2.0**scale_bits,
@@ -69,6 +72,8 @@ def _units(table: Table) -> tuple[int, Int64s]:
     total = float(weights.sum()) if whole else math.fsum(weights)  # neither depends on the order of cases
     if total >= 2.0 ** (TOTAL_BITS - 1):
         raise DataError(f"the weights add up to {total:.3g}: scale them so that they stay below 2^{TOTAL_BITS - 1}")
+    if 0 < total < LEAST_TOTAL:
+        raise DataError(f"the weights add up to {total:.3g}: scale them so that they add up to {LEAST_TOTAL} or more")
     unit_bits = unit_bits_for(total, whole and not table.has_unknown())
     return unit_bits, np.rint(np.ldexp(weights, unit_bits)).astype(np.int64)
 

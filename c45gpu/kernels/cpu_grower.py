@@ -47,10 +47,11 @@ class CpuGrower:
                 above[here] = np.searchsorted(self.distinct(a), column[above[here]])
 
     def _table_of_h(self) -> Int64s:
-        """H of every number of cases of one case's weight."""
+        """H of every number of cases of one case's weight, up to the weight of all."""
         stop, settings = self.problem.table.n_cases + 1, self.problem.settings
-        table = np.empty(stop, np.int64)
+        table, most = np.empty(stop, np.int64), int(self.problem.units.sum()) // settings.case_units
         for first in range(0, stop, H_AT_A_TIME):
             counts = np.arange(first, min(stop, first + H_AT_A_TIME))
-            table[first : first + len(counts)] = q_log_q(counts * settings.case_units, settings.scale_bits)
+            units = np.where(counts <= most, counts, 0) * settings.case_units
+            table[first : first + len(counts)] = q_log_q(units, settings.scale_bits)
         return table

@@ -24,7 +24,7 @@ from tests.cuda_emulator.faults import (
 )
 from tests.cuda_emulator.memory import Memory, Uninitialised
 from tests.cuda_emulator.races import KINDS, Access, Conflict, conflicts_of
-from tests.cuda_emulator.rewrite import emulated, python_function
+from tests.cuda_emulator.rewrite import emulated, python_function, refresh
 from tests.cuda_emulator.words import Mode, scalar
 from tests.cuda_emulator.workers import workers
 
@@ -122,6 +122,7 @@ def launch(
         The host's arrays are as they were before then.
     """
     options = Options(seed, shared_bytes, checks, wrap, early_exit)
+    refresh()
     run = Run(kernel, _shape(grid), _shape(block), arguments, options)
     try:
         run.execute()

@@ -21,6 +21,7 @@ from tests.cuda_emulator.words import Cast, scalar
 FOREIGN = ("numpy", "numba", "llvmlite")  # packages whose functions are left as they are
 
 _made: dict[FunctionType, FunctionType] = {}
+_originals: dict[FunctionType, dict[str, Any]] = {}  # globals of each function in `_made` as they were
 
 
 def python_function(kernel: Any) -> FunctionType:
@@ -40,12 +41,27 @@ def emulated(kernel: Any) -> FunctionType:
         made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, closure or None)
         made.__kwdefaults__ = function.__kwdefaults__
         _made[function] = made  # before its globals are made over: it may call itself
-        for name in set(_names(function.__code__)) & function.__globals__.keys():
-            names[name] = _made_over(name, function.__globals__[name])
+        _originals[function] = {}
+        _follow(function)
         free = function.__code__.co_freevars
         for name, cell, old in zip(free, closure, function.__closure__ or (), strict=True):
             cell.cell_contents = _made_over(name, old.cell_contents)
     return _made[function]
+
+
+def refresh() -> None:
+    """Take over what has become of globals since: a test may have given a constant another value."""
+    for function in list(_made):
+        _follow(function)
+
+
+def _follow(function: FunctionType) -> None:
+    originals, names = _originals[function], _made[function].__globals__
+    for name in set(_names(function.__code__)) & function.__globals__.keys():
+        value = function.__globals__[name]
+        if name not in originals or originals[name] is not value:
+            originals[name] = value
+            names[name] = _made_over(name, value)
 
 
 def _names(code: CodeType) -> Iterator[str]:

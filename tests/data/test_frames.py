@@ -418,6 +418,8 @@ def test_labels_name_the_classes() -> None:
         (["a", None], r"y\[1\] is missing"),
         ([1.0, 2.0, NAN], r"y\[2\] is missing"),
         (np.array(["a", np.float32("nan")], object), r"y\[1\] is missing"),
+        (np.array(["a", pd.NA], object), r"y\[1\] is missing"),
+        (np.array(["a", pd.NaT], object), r"y\[1\] is missing"),
         (pd.Series([1, None], dtype="Int64"), r"y\[1\] is missing"),
         (pd.Series([pd.Timestamp(0), pd.NaT]), r"y\[1\] is missing"),
         (np.array(["a", 1], object), r"y mixes labels that cannot be sorted \(int, str\)"),

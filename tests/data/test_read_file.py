@@ -22,7 +22,7 @@ from c45gpu.errors import DataError, OptionError
 
 TYPICAL = """name, age ,income,member,class
 b,30,1.5,true,yes
- a ,?,NA,false,no
+ a , ?, NA,false,no
 
 "c, d",41,inf,,yes
 ?,-7,NaN,true,no
@@ -162,6 +162,7 @@ def test_types_are_inferred_from_the_whole_file(tmp_path: Path) -> None:
         ("a,b,class\n1,2,x\n3,4,y,5\n", ":3: the row has 4 fields, the header has 3"),
         ('a,b,class\n"1\n2",2,x\n3,y\n', ":4: the row has 2 fields, the header has 3"),
         ('a,b,class\n1,2,x\n1,"2,x\n3,4,y\n', ":3: a quote is opened here and never closed"),
+        ('a,b,class\n1,2,x\n"3\n4\n5",y\n', ":3: the row has 2 fields, the header has 3"),
         ("a,b,class\n", ": has columns but no rows"),
         ("a,a,class\n1,2,x\n", ":1: two columns are named 'a'"),
         ("\na, a ,class\n1,2,x\n", ":2: two columns are named 'a'"),
@@ -180,6 +181,12 @@ def test_types_are_inferred_from_the_whole_file(tmp_path: Path) -> None:
 )
 def test_bad_csv_is_refused_with_line_and_remedy(tmp_path: Path, text: str | bytes, message: str) -> None:
     assert refusal(written(tmp_path, text), target="class").startswith(f"t.csv{message}")
+
+
+def test_quotes_may_stand_in_the_header_only(tmp_path: Path) -> None:
+    table = read_file(written(tmp_path, '"x, y",class\n1,a\n2,b\n'), target="class")
+    assert table.schema.attributes == (Attribute("x, y", "continuous"),)
+    assert_columns(table, np.array([1.0, 2]))
 
 
 def test_a_lone_quote_in_a_text_is_no_quotation(tmp_path: Path) -> None:
