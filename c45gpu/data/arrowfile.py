@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 from c45gpu.data.attributes import literal
 from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.tokens import FilePath
-from c45gpu.data.values import UNKNOWN
+from c45gpu.data.values import UNKNOWN, shown
 from c45gpu.errors import DataError
 
 T = TypeVar("T")
@@ -33,9 +33,7 @@ class ArrowFile(NamedFile):
 
     def __init__(self, path: FilePath) -> None:
         super().__init__(path)
-        schema = self._told(self._schema)
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        self.names = [name for name in schema.names if name not in index]
+        self.names = self._told(lambda: _without_index(self._schema()))
 
     def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
         """Some columns, of the types they have; `as_text` asks for nothing here.
@@ -45,7 +43,8 @@ class ArrowFile(NamedFile):
         DataError
             When the file is damaged or has no rows.
         """
-        table = self._told(lambda: self._columns(list(names))).select(list(names))
+        table = self._told(lambda: self._columns(list(names)).select(list(names)))
+        self._told(lambda: table.validate(full=True))  # Arrow trusts a file's offsets: a damaged one would crash it
         self.require_rows(table.num_rows)
         return table
 
@@ -56,7 +55,7 @@ class ArrowFile(NamedFile):
 
     def fault(self, name: str, message: str, row: int | None) -> DataError:
         """The error of a column, with the row counted from 1."""
-        return DataError(f"column {name!r}{'' if row is None else f', row {row + 1}'}: {message}", self.path)
+        return DataError(f"column {shown(name)}{'' if row is None else f', row {row + 1}'}: {message}", self.path)
 
     @abstractmethod
     def _schema(self) -> Any: ...
@@ -67,9 +66,15 @@ class ArrowFile(NamedFile):
     def _told(self, work: Callable[[], T]) -> T:
         try:
             return work()
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             reason = str(error).partition("\n")[0].partition(". Detail:")[0].removesuffix(".")
             raise DataError(f"cannot be read ({reason}): check the file", self.path) from None
+
+
+def _without_index(schema: Any) -> list[str]:
+    described = schema.pandas_metadata
+    index = described.get("index_columns") if isinstance(described, dict) else None
+    return [name for name in schema.names if not (isinstance(index, list) and name in index)]
 
 
 class ParquetFile(ArrowFile):

@@ -31,7 +31,7 @@ def literal(value: Any) -> str | None:
 
 def row_fault(name: str, message: str, row: int | None) -> DataError:
     """The error of a column that comes from memory."""
-    return DataError(f"column {name!r}{'' if row is None else f', row {row}'}: {message}")
+    return DataError(f"column {shown(name)}{'' if row is None else f', row {row}'}: {message}")
 
 
 def column_of(name: str, values: Any) -> Column:
@@ -56,7 +56,9 @@ def as_column(array: Any) -> Column:
 def mixed(name: str, error: Exception) -> DataError:
     """The error of a column whose values Arrow cannot hold together."""
     reason = str(error).partition("\n")[0]
-    return DataError(f"column {name!r} does not hold values of one type ({reason}): give numbers only, or texts only")
+    return DataError(
+        f"column {shown(name)} does not hold values of one type ({reason}): give numbers only, or texts only"
+    )
 
 
 def learned(

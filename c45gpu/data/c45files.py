@@ -55,7 +55,7 @@ def read_names(path: FilePath) -> Schema:
     attributes: dict[str, Attribute] = {}
     for token in stream:
         if token.name in attributes:
-            raise DataError(f"attribute {token.name!r} is declared twice: rename one", path, token.line)
+            raise DataError(f"attribute {shown(token.name)} is declared twice: rename one", path, token.line)
         attributes[token.name] = _attribute(token, stream, path)
     if not attributes:
         raise DataError("declares no attributes: add lines like 'NAME: continuous.' after the classes", path)
@@ -141,12 +141,12 @@ def _attribute(name: Token, stream: Iterator[Token], path: FilePath) -> Attribut
             path,
             name.line,
         )
-    values = _listed(stream, f"attribute {name.name!r}", path)
+    values = _listed(stream, f"attribute {shown(name.name)}", path)
     if not values:
-        raise DataError(f"attribute {name.name!r} has no values: write 'continuous' or list them", path, name.line)
+        raise DataError(f"attribute {shown(name.name)} has no values: write 'continuous' or list them", path, name.line)
     if values[-1].delimiter == ":":
         raise DataError(
-            f"the values of attribute {name.name!r} run into {shown(values[-1].name)}: end them with a full stop",
+            f"the values of attribute {shown(name.name)} run into {shown(values[-1].name)}: end them with a full stop",
             path,
             values[-1].line,
         )
@@ -163,13 +163,13 @@ def _of_one_word(name: str, word: Token, path: FilePath) -> Attribute:
         found = _DISCRETE_N.fullmatch(word.name)
         if found is None or int(found[1]) < 2:
             raise DataError(
-                f"attribute {name!r}: {shown(word.name)} does not say how many values, 2 or more: write 'discrete 5'",
+                f"attribute {shown(name)}: {shown(word.name)} does not say how many values, 2 or more: write 'discrete 5'",
                 path,
                 word.line,
             )
         return Attribute(name, "discrete", (), int(found[1]))
     raise DataError(
-        f"attribute {name!r} has only one value, {shown(word.name)}: list two or more, or write continuous, ignore or "
+        f"attribute {shown(name)} has only one value, {shown(word.name)}: list two or more, or write continuous, ignore or "
         "'discrete N'",
         path,
         word.line,

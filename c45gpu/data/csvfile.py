@@ -19,7 +19,7 @@ from c45gpu.data.arrowcolumns import TEXT, read_options
 from c45gpu.data.attributes import literal
 from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.tokens import FilePath, read_bytes, utf8
-from c45gpu.data.values import UNKNOWN
+from c45gpu.data.values import UNKNOWN, shown
 from c45gpu.errors import DataError
 
 UNKNOWN_TEXTS: Final = ("", UNKNOWN, "NA", "N/A", "NaN", "nan", "NULL", "null", "<NA>")
@@ -85,7 +85,7 @@ class CsvFile(NamedFile):
 
     def fault(self, name: str, message: str, row: int | None) -> DataError:
         """The error of a column, with the line on which the row begins."""
-        return DataError(f"column {name!r}: {message}", self.path, None if row is None else self._line_of(row))
+        return DataError(f"column {shown(name)}: {message}", self.path, None if row is None else self._line_of(row))
 
     def _parsed(self, names: Sequence[str], as_text: Collection[str], across_lines: bool) -> Any:
         return arrow_csv.read_csv(

@@ -29,7 +29,7 @@ from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath
-from c45gpu.data.values import listed
+from c45gpu.data.values import listed, shown
 from c45gpu.errors import DataError, OptionError
 
 __all__ = ["describe", "encode_classes", "from_arrays", "from_frame", "read_file"]
@@ -129,7 +129,7 @@ def from_frame(
     names = [str(name) for name in native.columns]
     series = dict(zip(names, native.iter_columns(), strict=True))
     if len(series) < len(names):
-        raise DataError(f"two columns are named {first_duplicate(names)!r}: give each its own name")
+        raise DataError(f"two columns are named {shown(first_duplicate(names))}: give each its own name")
     if schema is None:
         chosen = chosen_columns(None if isinstance(categorical, str) else categorical, names)
         declared = native.implementation.is_pandas_like()
@@ -139,7 +139,7 @@ def from_frame(
     else:
         if missing := [schema.attributes[a].name for a in schema.used if schema.attributes[a].name not in series]:
             raise DataError(
-                f"there is no column {missing[0]!r}, which the model needs: the columns are {listed(names)}"
+                f"there is no column {shown(missing[0])}, which the model needs: the columns are {listed(names)}"
             )
         pairs = [
             (a, None if a.kind == "ignored" else matched(a, _column(a.name, series[a.name]))) for a in schema.attributes
@@ -189,7 +189,7 @@ def _opened(path: FilePath) -> NamedFile:
 def _learned_table(file: NamedFile, roles: _Roles) -> Table:
     file.require_names(roles.named)
     if (twice := first_duplicate(roles.named)) is not None or roles.target == roles.weight:
-        raise OptionError(f"column {twice or roles.target!r} has two roles: give it one")
+        raise OptionError(f"column {shown(twice or roles.target)} has two roles: give it one")
     wanted = [name for name in file.names if name not in roles.ignore]
     columns = file.read(wanted, {roles.target, *roles.categorical})
     names = [name for name in file.names if name not in roles.apart]
@@ -216,7 +216,7 @@ def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: 
     wanted = [*(a.name for a in used), *(name for name in (target, weight) if name is not None)]
     file.require_names(wanted)
     if (twice := first_duplicate(wanted)) is not None:
-        raise OptionError(f"column {twice!r} has two roles: give it one")
+        raise OptionError(f"column {shown(twice)} has two roles: give it one")
     columns = file.read(
         wanted, {*(a.name for a in used if a.kind == "discrete"), *([] if target is None else [target])}
     )

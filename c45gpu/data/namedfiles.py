@@ -11,7 +11,7 @@ from typing import Any
 
 from c45gpu.data.schema import first_duplicate
 from c45gpu.data.tokens import FilePath
-from c45gpu.data.values import listed
+from c45gpu.data.values import listed, shown
 from c45gpu.errors import DataError
 
 
@@ -59,10 +59,10 @@ class NamedFile(ABC):
             at = self.names.index("") + 1
             raise DataError(f"column {at} has no name: give it one, or leave the column out", self.path, self.header)
         if (twice := first_duplicate(self.names)) is not None:
-            raise DataError(f"two columns are named {twice!r}: rename one", self.path, self.header)
+            raise DataError(f"two columns are named {shown(twice)}: rename one", self.path, self.header)
         if missing := [name for name in wanted if name not in self.names]:
             there = listed(self.names)
-            raise DataError(f"there is no column {missing[0]!r}: the columns are {there}", self.path, self.header)
+            raise DataError(f"there is no column {shown(missing[0])}: the columns are {there}", self.path, self.header)
 
     def require_rows(self, n_rows: int) -> None:
         """Refuse a file without rows.

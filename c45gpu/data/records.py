@@ -16,7 +16,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Int32s, Table
 from c45gpu.data.tokens import FilePath, fields
-from c45gpu.data.values import UNKNOWN, Codes, Unseen, class_number, number
+from c45gpu.data.values import UNKNOWN, Codes, Unseen, class_number, number, shown
 from c45gpu.errors import DataError
 
 Columns = list[npt.NDArray[Any] | None]
@@ -81,7 +81,7 @@ def read_records(text: str, path: FilePath, reading: Reading) -> Table:
             try:
                 append(read(names[a]))
             except ValueError as fault:
-                owner = f"attribute {schema.attributes[a].name!r}: " if a < n_attributes else ""
+                owner = f"attribute {shown(schema.attributes[a].name)}: " if a < n_attributes else ""
                 raise DataError(f"{owner}{fault}", path, line) from None
     if not classes:
         raise DataError("holds no records, only blank lines and comments: give at least one case", path)

@@ -146,7 +146,12 @@ def shown(name: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Some names for a message, the first few when there are many."""
+    """Some names for a message of one line, the first few when there are many."""
     names = list(names)
-    first = ", ".join(name if len(name) <= _LONGEST_SHOWN else name[:_LONGEST_SHOWN] + "..." for name in names[:_SHOWN])
+    first = ", ".join(_plainly(name) for name in names[:_SHOWN])
     return f"{first}, and {len(names) - _SHOWN} more" if len(names) > _SHOWN else first or "none so far"
+
+
+def _plainly(name: str) -> str:
+    """A name without quotes, if it has nothing in it that would not print."""
+    return name if name.isprintable() and len(name) <= _LONGEST_SHOWN else shown(name)

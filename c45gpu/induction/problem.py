@@ -21,7 +21,6 @@ from c45gpu.formulas import (
 from c45gpu.induction.options import Options
 from c45gpu.kernels.level import Int64s, Problem
 
-
 LEAST_TOTAL = 2.0**-9  # of all weights, in cases: a case then has less than 2^62 units
 
 

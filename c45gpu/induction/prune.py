@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.formulas import SIMPLER_BY, extra_errors, pessimistic_limit
+from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise, pessimistic_limit
 from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
@@ -49,6 +49,7 @@ class ErrorBasedPruning:
 
     def __init__(self, tree: Tree, engine: Engine, problem: Problem, confidence: float) -> None:
         self._engine, self._confidence = engine, confidence
+        self._least_rise = least_rise(confidence)
         self._case_units = problem.settings.case_units
         # The working tree shares these arrays: `kind` and `branch` change as branches are cut and raised.
         self._tree = replace(tree, kind=tree.kind.copy(), branch=tree.branch.copy(), label=tree.label.copy())
@@ -93,7 +94,7 @@ class ErrorBasedPruning:
             return inner
         as_leaf = self._estimate[inner]
         largest = self._largest_branches(inner)
-        pairs = Pairs(inner, largest, self._allowed(as_tree - self._estimate[largest]))
+        pairs = Pairs(inner, largest, self._allowed(as_leaf, as_tree, self._estimate[largest]))
         changes = self._engine.send(self._tree, self._units, pairs)
         as_branch = self._branch_estimates(largest, changes)
         to_leaf = (as_leaf <= as_branch + SIMPLER_BY) & (as_leaf <= as_tree + SIMPLER_BY)
@@ -141,12 +142,16 @@ class ErrorBasedPruning:
         np.maximum.at(last, position[greatest], entry[greatest])
         return self._tree.branch[last]
 
-    def _allowed(self, errors: Floats) -> Int64s:
-        """By how many units the errors of a branch may rise, if it may get worse by so many estimated errors.
+    def _allowed(self, as_leaf: Floats, as_tree: Floats, as_branch: Floats) -> Int64s:
+        """By how many units a branch's errors may rise before it is out, given what it is estimated at now.
 
-        An estimate rises at least as much as the errors do. One error more is room for rounding.
+        It is out when it is worse than the tree by more than a tenth of an error, or, where a leaf would do as well
+        as the tree, when a leaf is not worse than it by more than that. Half an error more is room for rounding.
         """
-        return np.ceil((errors + SIMPLER_BY + 1) * self._case_units).astype(np.int64)
+        limit = as_tree + SIMPLER_BY
+        limit = np.where(as_leaf <= limit, np.minimum(limit, as_leaf - SIMPLER_BY), limit)
+        errors = (limit - as_branch) / self._least_rise + 0.5
+        return np.ceil(errors * self._case_units).astype(np.int64)
 
     def _branch_estimates(self, branches: Int64s, changes: Changes) -> Floats:
         """What the branches would be estimated at, if their leaves' class weights changed so."""

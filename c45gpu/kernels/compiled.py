@@ -13,13 +13,20 @@ from numba import njit
 from numba.extending import register_jitable
 
 from c45gpu import choose, formulas
+from c45gpu.kernels.compiled_files import cache_for
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 for _function in (*formulas.SHARED, *choose.SHARED):
     register_jitable(_function)
 
+KERNELS: list[Any] = []  # every compiled function that has been imported
+
 
 def compiled(function: F) -> F:
     """Compile for the CPU on first use, once for each machine; callers run it without holding Python's lock."""
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+    kernel: Any = njit(nogil=True, error_model="numpy")(function)
+    if hasattr(kernel, "py_func"):  # it is the function itself where NUMBA_DISABLE_JIT is set
+        kernel._cache = cache_for(kernel.py_func)
+        KERNELS.append(kernel)
+    return cast(F, kernel)

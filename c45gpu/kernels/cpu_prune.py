@@ -69,25 +69,16 @@ def order_by_leaf(leaves: Any, cases: Any, before: Any, order: Any) -> None:
 
 
 @compiled
-def _send_one(
-    order: Any,
-    first: Any,
-    stop: Any,
-    branch: Any,
-    rows: Any,
-    classes: Any,
-    paths: Any,
-    units: Any,
-    allowed: Any,
-    room: Any,
+def _send_some(
+    cases: Any, branch: Any, rows: Any, classes: Any, paths: Any, units: Any, allowed: Any, memory: Any
 ) -> Any:
-    """Send a range of cases down a branch; returns the number of leaves touched so far and what is still allowed."""
-    added, touched, most, leaves, n_touched = room
-    for i in range(first, stop):
-        ahead = (i - first) % ABREAST
+    """Send cases down a branch; returns the number of leaves touched so far and what is still allowed."""
+    added, touched, most, leaves, n_touched = memory
+    for i in range(len(cases)):
+        ahead = i % ABREAST
         if ahead == 0:
-            walk_abreast(rows, order[i : min(i + ABREAST, stop)], branch, paths, leaves)
-        leaf, c = leaves[ahead], classes[order[i]]
+            walk_abreast(rows, cases[i : i + ABREAST], branch, paths, leaves)
+        leaf, c = leaves[ahead], classes[cases[i]]
         slot = leaf - branch
         if most[slot] < 0:
             touched[n_touched] = leaf
@@ -119,31 +110,11 @@ def send_pairs(
     filled = 0
     for p in range(len(pairs.top)):
         top, branch, allowed = pairs.top[p], pairs.branch[p], pairs.allowed[p]
-        n, allowed = _send_one(
-            order,
-            before[top],
-            before[branch],
-            branch,
-            rows,
-            classes,
-            paths,
-            units,
-            allowed,
-            (added, touched, most, leaves, 0),
-        )
-        if allowed >= 0:
-            n, allowed = _send_one(
-                order,
-                before[end[branch]],
-                before[end[top]],
-                branch,
-                rows,
-                classes,
-                paths,
-                units,
-                allowed,
-                (added, touched, most, leaves, n),
-            )
+        n = 0
+        for first, stop in ((before[top], before[branch]), (before[end[branch]], before[end[top]])):
+            if allowed >= 0:
+                memory = (added, touched, most, leaves, n)
+                n, allowed = _send_some(order[first:stop], branch, rows, classes, paths, units, allowed, memory)
         hopeless[p] = allowed < 0
         reached = np.sort(touched[:n])
         for i in range(n):

@@ -127,10 +127,10 @@ def test_classes_are_named_as_they_are_written(tmp_path: Path) -> None:
 
 
 def test_numbers_in_text_columns_can_be_continuous(tmp_path: Path) -> None:
-    path = written(tmp_path, 'x,class\n"1",a\n 0x10 ,a\n-,b\n')
+    path = written(tmp_path, 'x,class\n"1",a\n 0x1p4 ,a\n-,b\n')
     assert read_file(path, target="class").schema.attributes[0].kind == "discrete"
     assert refusal(path, target="class", continuous=["x"]) == "t.csv:4: column 'x': '-' is not a number"
-    table = read_file(written(tmp_path, "x,class\n1,a\n0x10,a\n ?,b\n"), target="class", continuous=["x"])
+    table = read_file(written(tmp_path, "x,class\n1,a\n0x1p4,a\n ?,b\n"), target="class", continuous=["x"])
     assert_columns(table, np.array([1, 16, np.nan]))
 
 

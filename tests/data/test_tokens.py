@@ -168,5 +168,5 @@ def test_messages_stay_short() -> None:
     assert len(shown("x" * 1000)) < 80
     assert listed(str(i) for i in range(100)) == "0, 1, 2, 3, 4, 5, 6, 7, and 92 more"
     assert len(listed("x" * 1000 for _ in range(100))) < 600
-    assert listed(["a"]) == "a"
+    assert listed(["a", "two\nlines"]) == r"a, 'two\nlines'"
     assert listed([]) == "none so far"

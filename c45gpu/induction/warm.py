@@ -1,0 +1,61 @@
+"""Compile what the CPU engine needs, before anyone waits for it.
+
+Small tables that between them take every path of the engine are trained on; what gets compiled stays on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from c45gpu.data.schema import Attribute, Schema
+from c45gpu.data.table import Table
+from c45gpu.induction.train import train
+from c45gpu.kernels.compiled import KERNELS
+from c45gpu.kernels.compiled_files import Kept, kept
+from c45gpu.kernels.cpu import CpuEngine
+from c45gpu.kernels.cpu_counting import FINISH_CASES
+
+CASES = 2 * FINISH_CASES  # so that the root is split with all workers, and its branches are finished by one
+MANY_VALUES = 300  # more than fit a byte
+
+
+def warm_up() -> None:
+    """Compile the kernels for columns of float32 and float64 and codes, for whole cases and divided ones."""
+    for table in _tables():
+        model = train(table, engine=CpuEngine())
+        engine = CpuEngine()
+        engine.route(model.pruned, table)
+        engine.close()
+
+
+def kernels_kept() -> Kept:
+    """How many of the kernels a new process would find on disk."""
+    return kept(KERNELS)
+
+
+def _tables() -> Iterator[Table]:
+    """Tables of every kind that has compiled code of its own."""
+    numbers: tuple[type[np.floating[Any]], ...] = (np.float32, np.float64)
+    for number, divided, n_values in product(numbers, (False, True), (3, MANY_VALUES)):
+        yield _table(number, divided, n_values)
+
+
+def _table(number: type[np.floating[Any]], divided: bool, n_values: int) -> Table:
+    chance = np.random.default_rng(0)
+    long, short, code = chance.random(CASES), chance.integers(0, 9, CASES), chance.integers(0, n_values, CASES)
+    columns = [long.astype(number), short.astype(number), code.astype(np.int32)]
+    if divided:
+        columns[0][::7] = np.nan
+    noise = chance.random(CASES) < 0.1
+    classes = ((long > 0.5) ^ (short > 4) ^ (code % 3 == 0) ^ noise).astype(np.int32)
+    values = tuple(map(str, range(n_values)))
+    attributes = (
+        Attribute("long", "continuous"),
+        Attribute("short", "continuous"),
+        Attribute("code", "discrete", values),
+    )
+    return Table(Schema(attributes, ("no", "yes")), list(columns), classes)
