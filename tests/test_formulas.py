@@ -216,6 +216,7 @@ def integer_gain(branches: Sequence[Sequence[int]]) -> int:
 @example(2 * 10 * 25 + 1, 1, 2, 0)
 @example(1000, 30, 2, 0)
 @example(601, 30, 2, 0)
+@example(560, 30, 2, 0)
 def test_least_side_is_the_exact_quotient_rounded_up(known: int, min_cases: int, n_classes: int, bits: int) -> None:
     least_units, cap = min_cases << bits, 25 << bits
     quotient = Fraction(known, 10 * n_classes)
@@ -289,6 +290,10 @@ def leaves(draw: st.DrawFn) -> tuple[float, float]:
 @example((8.0, 7.5), 0.25)
 @example((8.0, math.nextafter(7.5, 0)), 0.25)
 @example((1.0, 1.0), 1.0)
+@example((100.0, 0.9999), 0.25)
+@example((100.0, math.nextafter(0.9999, 0)), 0.25)
+@example((100.0, 1e-6), 0.25)
+@example((100.0, math.nextafter(1e-6, 0)), 0.25)
 def test_extra_errors_are_those_of_the_specification(leaf: tuple[float, float], confidence: float) -> None:
     with mpmath.workdps(50):
         exact = exact_extra_errors(*leaf, confidence)

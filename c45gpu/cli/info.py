@@ -10,14 +10,24 @@ from cyclopts import Parameter
 PACKAGES = ("numpy", "numba", "pyarrow", "narwhals", "scikit-learn", "cupy-cuda12x", "cupy-cuda13x", "numba-cuda")
 
 
-def info(*, as_json: Annotated[bool, Parameter(name="--json", negative=())] = False) -> None:
-    """Show versions, and which engines are to be had here.
+def info(
+    *,
+    warm_up: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+) -> None:
+    """Show versions, which engines are to be had here, and whether the CPU engine is compiled.
 
     Parameters
     ----------
+    warm_up : bool
+        Compile all of the CPU engine now, so that no training has to wait for it. It stays on disk.
     as_json : bool
         Print one JSON document.
     """
+    if warm_up:
+        from c45gpu.induction.warm import warm_up as compile_all
+
+        compile_all()
     facts = _facts()
     if as_json:
         print(json.dumps(facts, indent=1))
@@ -26,16 +36,26 @@ def info(*, as_json: Annotated[bool, Parameter(name="--json", negative=())] = Fa
         print(f"{name} {version or 'is not installed'}")
     for name, reason in facts["engines"].items():
         print(f"engine {name}: {reason or 'ready'}")
+    compiled = facts["compiled"]
+    print(f"threads {facts['threads']}")
+    print(f"compiled {compiled['ready']} of {compiled['all']} kernels, kept in {compiled['folder'] or 'no folder'}")
 
 
 def _facts() -> dict[str, Any]:
     import platform
 
     from c45gpu import __version__
+    from c45gpu.induction.warm import kernels_kept
+    from c45gpu.kernels.cpu_crew import cores
     from c45gpu.kernels.engine import available
 
     versions = {"c45gpu": __version__, "python": platform.python_version()}
-    return {"versions": versions | {name: _version(name) for name in PACKAGES}, "engines": available()}
+    return {
+        "versions": versions | {name: _version(name) for name in PACKAGES},
+        "engines": available(),
+        "threads": cores(),
+        "compiled": kernels_kept()._asdict(),
+    }
 
 
 def _version(distribution: str) -> str | None:

@@ -66,13 +66,16 @@ class ArrowFile(NamedFile):
     def _told(self, work: Callable[[], T]) -> T:
         try:
             return work()
-        except (OSError, ValueError, pa.ArrowException) as error:
+        except (OSError, pa.ArrowException) as error:
             reason = str(error).partition("\n")[0].partition(". Detail:")[0].removesuffix(".")
             raise DataError(f"cannot be read ({reason}): check the file", self.path) from None
 
 
 def _without_index(schema: Any) -> list[str]:
-    described = schema.pandas_metadata
+    try:
+        described = schema.pandas_metadata
+    except ValueError:  # a note that is no JSON is no reason to refuse the data
+        described = None
     index = described.get("index_columns") if isinstance(described, dict) else None
     return [name for name in schema.names if not (isinstance(index, list) and name in index)]
 

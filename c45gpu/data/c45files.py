@@ -163,14 +163,15 @@ def _of_one_word(name: str, word: Token, path: FilePath) -> Attribute:
         found = _DISCRETE_N.fullmatch(word.name)
         if found is None or int(found[1]) < 2:
             raise DataError(
-                f"attribute {shown(name)}: {shown(word.name)} does not say how many values, 2 or more: write 'discrete 5'",
+                f"attribute {shown(name)}: {shown(word.name)} does not say how many values (2 or more): "
+                "write 'discrete 5'",
                 path,
                 word.line,
             )
         return Attribute(name, "discrete", (), int(found[1]))
     raise DataError(
-        f"attribute {shown(name)} has only one value, {shown(word.name)}: list two or more, or write continuous, ignore or "
-        "'discrete N'",
+        f"attribute {shown(name)} has only one value, {shown(word.name)}: list two or more, or write continuous, "
+        "ignore or 'discrete N'",
         path,
         word.line,
     )

@@ -128,8 +128,8 @@ def from_frame(
     native = _narwhals(frame)
     names = [str(name) for name in native.columns]
     series = dict(zip(names, native.iter_columns(), strict=True))
-    if len(series) < len(names):
-        raise DataError(f"two columns are named {shown(first_duplicate(names))}: give each its own name")
+    if (twice := first_duplicate(names)) is not None:
+        raise DataError(f"two columns are named {shown(twice)}: give each its own name")
     if schema is None:
         chosen = chosen_columns(None if isinstance(categorical, str) else categorical, names)
         declared = native.implementation.is_pandas_like()

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from c45gpu.data.table import Floats, Table
 from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_descend import DividedPlacement
 from c45gpu.kernels.cpu_dividing import DividingGrower
 from c45gpu.kernels.cpu_lists import build_lists, values_are_near
 from c45gpu.kernels.cpu_nodes import choose_nodes
 from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.cpu_route import route
-from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
@@ -38,7 +38,7 @@ class CpuEngine:
     def __init__(self, threads: int | None = None) -> None:
         self._crew = Crew(threads)
         self._grower: CountingGrower | DividingGrower
-        self._placement: WholePlacement | Placement
+        self._placement: WholePlacement | DividedPlacement
 
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
@@ -74,7 +74,7 @@ class CpuEngine:
         if self._problem.whole and bool((self._problem.units == 1).all()):
             self._placement = WholePlacement(self._problem, tree, self._crew)
         else:
-            self._placement = Placement(self._problem, tree)
+            self._placement = DividedPlacement(self._problem, tree, self._crew)
         return self._placement.known(tree)
 
     def cut(self, nodes: Int64s) -> None:

@@ -1,24 +1,17 @@
 from __future__ import annotations
 
-import errno
 import json
 import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from c45gpu.data.arrowrecords import quick_table
-from c45gpu.data.c45files import read_cases, read_names, read_stem, write_cases, write_names
-from c45gpu.data.records import Reading, read_records
+from c45gpu.data.c45files import read_cases, read_names, read_stem
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import DataError
-
-Unseen = Literal["error", "unknown"]
 
 SCHEMA = Schema((Attribute("d", "discrete", ("a", "b")), Attribute("x", "continuous")), ("yes", "no"))
 GROWING = Schema(
@@ -43,15 +36,6 @@ def refusal(tmp_path: Path, text: str, schema: Schema = SCHEMA, **options: Any) 
     message = str(caught.value)
     assert "\n" not in message
     return message.removeprefix(f"{tmp_path}/")
-
-
-def assert_same(one: Table, other: Table) -> None:
-    assert one.schema == other.schema
-    np.testing.assert_array_equal(one.classes, other.classes, strict=True)
-    for a, b in zip(one.columns, other.columns, strict=True):
-        assert (a is None) == (b is None)
-        if a is not None and b is not None:
-            np.testing.assert_array_equal(a, b, strict=True)
 
 
 def test_names_in_all_their_forms(tmp_path: Path) -> None:
@@ -240,184 +224,3 @@ def test_the_originals_files_are_read_as_the_original_does(golden: Path) -> None
             assert (ours.name, ours.kind) == (theirs["name"], kinds[theirs["type"]])
             assert list(ours.values) == theirs.get("values", [])
         assert (test is None) == (not Path(f"{stem}.test").exists())
-
-
-# ------------------------------------------------------------------ the two ways of reading give the same, or nothing
-
-MESSY_DISCRETE = ["a", "b", "?", " a", "b ", "a  b", "a b", "a.", "a..", "a. ", "a:b", "\\a", "", " ", "zz", '"a"', "é"]
-MESSY_NUMBER = [
-    *["1", "-2.5", "?", " ?", "? ", "\t?", " 3 ", "\t4", "5.", "1. ", ".", "?.", "1e5.", "1 2", "", " ", "x", "\u0661"],
-    *["inf", "nan", "-nan", "nan(1)", "0x1F", "1e400", "+1", "1_0"],
-]
-MESSY_IGNORED = ["-", "", " ", "x. y", "x.\ty", "x. ", "x.", ".", "x:", "x:y", "\\,", "|", '"', "?"]
-MESSY_CLASS = ["yes", "no", "yes.", " no ", "no .", "?", "", "maybe", "yes|why", "yes. |why", "n o"]
-MESSY = {"d": MESSY_DISCRETE, "i": MESSY_IGNORED, "x": MESSY_NUMBER, "c": MESSY_CLASS}
-PLAIN = {
-    "d": ["a", "b", "?", " b", "a b"],
-    "i": ["-", "", "any"],
-    "x": ["1", "-2.5", "?", " ?", " 3 ", "1e5"],
-    "c": ["yes", "no.", " yes"],
-}
-ODD_LINES = ["", "  ", "|c", "a,1,yes", ",", ".", "a,-,1,yes,", "a,-,1"]
-ORDERS = ["dixc", "xdic", "dxi", "idx", "i", "x", "d"]  # of the fields; "c" is the class
-KINDS = {
-    "d": Attribute("d", "discrete", ("a", "b", "a b")),
-    "i": Attribute("i", "ignored"),
-    "x": Attribute("x", "continuous"),
-}
-
-
-def schema_in(order: str) -> Schema:
-    return Schema(tuple(KINDS[letter] for letter in order if letter != "c"), ("yes", "no", "n o"))
-
-
-def check_both_ways(schema: Schema, text: str, training: bool, unseen: Unseen) -> None:
-    """The fast way gives the table that the exact one gives, or none; none where the exact one refuses the text."""
-    quick = quick_table(text.encode(), Reading(schema, training=training, unseen=unseen))
-    try:
-        exact = read_records(text, "t.data", Reading(schema, training=training, unseen=unseen))
-    except DataError:
-        assert quick is None
-    else:
-        assert quick is None or assert_same(quick, exact) is None
-
-
-@st.composite
-def files(draw: st.DrawFn) -> tuple[Schema, str]:
-    order = draw(st.sampled_from(ORDERS))
-    schema = schema_in(order)
-    if draw(st.booleans()):
-        attributes = [Attribute(a.name, a.kind, (), 3) if a.kind == "discrete" else a for a in schema.attributes]
-        schema = Schema(tuple(attributes), schema.classes)
-    cell = {letter: st.sampled_from(PLAIN[letter] * 4 + MESSY[letter]) for letter in order}
-    record = st.tuples(*(cell[letter] for letter in order)).map(",".join)
-    lines = draw(st.lists(st.one_of(record, record, record, st.sampled_from(ODD_LINES)), min_size=1, max_size=5))
-    return schema, "\n".join(lines) + draw(st.sampled_from(["", "\n"]))
-
-
-@given(files(), st.booleans(), st.sampled_from(["error", "unknown"]))
-def test_the_fast_way_gives_the_same_table_or_none(file: tuple[Schema, str], training: bool, unseen: Unseen) -> None:
-    check_both_ways(*file, training, unseen)
-
-
-def test_no_oddity_is_read_in_two_ways() -> None:
-    for order in ORDERS:
-        for odd in order:
-            for text in MESSY[odd]:
-                line = ",".join(text if letter == odd else PLAIN[letter][0] for letter in order)
-                check_both_ways(schema_in(order), f"{line}\n", "c" in order, "error")
-
-
-@given(
-    st.lists(st.tuples(*(st.sampled_from(PLAIN[letter]) for letter in "dixc")).map(",".join), min_size=1, max_size=5)
-)
-def test_plain_files_take_the_fast_way(lines: list[str]) -> None:
-    reading = Reading(schema_in("dixc"), training=True, unseen="error")
-    assert quick_table("\n".join(lines).encode(), reading) is not None
-
-
-def test_values_of_a_large_file_come_in_the_order_of_appearance() -> None:
-    chance = np.random.default_rng(5)
-    numbers = np.minimum(np.arange(400_000) // 100, chance.integers(0, 4000, 400_000))  # new values turn up everywhere
-    text = "".join(f"{'value' * 3}{n},yes\n" for n in numbers.tolist())
-    assert len(text) > 4 << 20  # several of Arrow's blocks
-    schema = Schema((Attribute("d", "discrete", (), 4000),), ("yes",))
-    quick = quick_table(text.encode(), Reading(schema, training=True, unseen="error"))
-    assert quick is not None
-    assert_same(quick, read_records(text, "t.data", Reading(schema, training=True, unseen="error")))
-
-
-# ------------------------------------------------------------------------------------------------- written, read back
-
-NAMES = st.one_of(
-    st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1, max_size=6),
-    st.text("a.,:|\\?\" '\t\ufeffé", min_size=1, max_size=6),
-).filter(lambda name: name != "?")
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> Table:
-    n_cases = draw(st.integers(1, 5))
-    attributes: list[Attribute] = []
-    columns: list[Any] = []
-    for name in draw(st.lists(NAMES, min_size=1, max_size=4, unique=True)):
-        kind = draw(st.sampled_from(["continuous", "discrete", "ignored"]))
-        values = tuple(draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))) if kind == "discrete" else ()
-        attributes.append(Attribute(name, kind, values))
-        cell = (
-            st.integers(-1, len(values) - 1) if kind == "discrete" else st.floats(width=draw(st.sampled_from([32, 64])))
-        )
-        column = np.array(draw(st.lists(cell, min_size=n_cases, max_size=n_cases)))
-        columns.append(None if kind == "ignored" else column.astype(np.int32) if kind == "discrete" else column)
-    classes = tuple(draw(st.lists(NAMES, min_size=1, max_size=4, unique=True)))
-    numbers = draw(st.lists(st.integers(-1, len(classes) - 1), min_size=n_cases, max_size=n_cases))
-    return Table(Schema(tuple(attributes), classes), columns, np.array(numbers, np.int32))
-
-
-@given(tables())
-def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, table: Table) -> None:
-    folder = tmp_path_factory.mktemp("written")
-    write_names(table.schema, folder / "t.names")
-    write_cases(table, folder / "t.data")
-    schema = read_names(folder / "t.names")
-    assert_same(read_cases(folder / "t.data", schema, training=False), table)
-    assert sorted(path.name for path in folder.iterdir()) == ["t.data", "t.names"]
-
-
-def test_numbers_are_written_with_the_digits_they_need(tmp_path: Path) -> None:
-    values = np.array([1, 0.1, 1e300, np.inf, np.nan, np.float32(0.1)])
-    schema = Schema((Attribute("x", "continuous"),), ("yes",))
-    write_cases(Table(schema, [values], np.zeros(6, np.int32)), tmp_path / "t.data")
-    text = (tmp_path / "t.data").read_text()
-    assert text == "1,yes\n0.1,yes\n1e+300,yes\ninf,yes\n?,yes\n0.10000000149011612,yes\n"
-
-
-def test_attributes_with_few_values_are_written_as_discrete_n(tmp_path: Path) -> None:
-    attributes = (
-        Attribute("none", "discrete"),
-        Attribute("one", "discrete", ("p",)),
-        Attribute("n", "discrete", ("q",), 9),
-    )
-    write_names(Schema(attributes, ("yes",)), tmp_path / "t.names")
-    assert (tmp_path / "t.names").read_text() == "yes.\n\nnone: discrete 2.\none: discrete 2.\nn: discrete 9.\n"
-
-
-@pytest.mark.parametrize("name", ["", "?", "a\nb", "a\rb", "a\0b", "\ud800"])
-def test_names_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_path: Path, name: str) -> None:
-    schema = Schema((Attribute("d", "discrete", ("a", name)),), ("yes",))
-    with pytest.raises(DataError, match="cannot be written"):
-        write_names(schema, tmp_path / "t.names")
-    with pytest.raises(DataError, match="cannot be written"):
-        write_cases(Table(schema, [np.zeros(1, np.int32)], np.zeros(1, np.int32)), tmp_path / "t.data")
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_the_format_cannot_hold_is_refused(tmp_path: Path) -> None:
-    table = Table(SCHEMA, [np.zeros(1, np.int32), np.zeros(1)], np.zeros(1, np.int32), np.full(1, 0.5))
-    with pytest.raises(DataError, match="weights"):
-        write_cases(table, tmp_path / "t.data")
-    with pytest.raises(DataError, match="no classes"):
-        write_names(Schema(SCHEMA.attributes, ()), tmp_path / "t.names")
-
-
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be written"):
-        write_names(SCHEMA, tmp_path / "none" / "t.names")
-
-
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    (tmp_path / "t.names").write_text("before")
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(DataError, match=r"t\.names: cannot be written \(No space left on device\)"):
-        write_names(SCHEMA, tmp_path / "t.names")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
-
-
-def test_writing_replaces_a_file_whole(tmp_path: Path) -> None:
-    path = tmp_path / "t.names"
-    path.write_text("what was there before, and is longer than what comes\n" * 9)
-    write_names(SCHEMA, path)
-    assert read_names(path) == SCHEMA

@@ -1,0 +1,266 @@
+"""Send training cases through a tree that is being pruned, when unknown values divide them.
+
+As :class:`c45gpu.kernels.descend.Placement`, compiled: one subtree after the other, depth first. The instances at a
+node are divided among its branches behind them in an arena, which is cut back when a branch is done::
+
+    arena   | at the node | branch 0 | branch 1 | below branch 0 ...
+                          ^ stays while branch 0 is worked on
+"""
+
+from __future__ import annotations
+
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c45gpu.formulas import units_before
+from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_route import NO_BRANCH, branch_taken, fill_rows, paths_of, row_type
+from c45gpu.kernels.engine import Changes, Pairs
+from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.model.tree import LEAF, Tree
+
+
+class Cases(NamedTuple):
+    """What is known of the training cases."""
+
+    rows: Any  # float32 or float64[N, tested attributes]
+    classes: Any  # int32[N]
+
+
+@compiled
+def _longer(array: Any, used: Any, wanted: Any) -> Any:
+    """The array, or a copy of what is used of it with room for what is wanted."""
+    if wanted <= len(array):
+        return array
+    longer = np.empty(max(wanted, 2 * len(array)), array.dtype)
+    longer[:used] = array[:used]
+    return longer
+
+
+@compiled
+def _weigh(first: Any, stop: Any, node: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
+    """Mark instances by branch; `room` gets each branch's cumulative fraction and how many instances it gets."""
+    case, units, taken = arena
+    ends, upto = room
+    start = paths.branch_start[node]
+    n_branches = paths.branch_start[node + 1] - start
+    column = paths.signs[node].column
+    known[start : start + n_branches] = 0
+    ends[:n_branches] = 0
+    for i in range(first, stop):
+        b = branch_taken(cases.rows[case[i], column], node, paths)
+        taken[i] = b
+        if b != NO_BRANCH:
+            known[start + b] += units[i]
+            ends[b] += 1
+    total, running = known[start : start + n_branches].sum(), np.int64(0)
+    for b in range(n_branches):
+        running += known[start + b]
+        upto[b] = running / total if total else 0.0
+    for i in range(first, stop):
+        if taken[i] == NO_BRANCH:
+            before = 0.0
+            for b in range(n_branches):
+                after = units_before(units[i], upto[b])
+                ends[b] += after > before
+                before = after
+    return n_branches
+
+
+@compiled
+def _divide(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> None:
+    """Write the instances into their branches' places, from ``ends`` on, which move to where the branches end."""
+    case, units, taken = arena
+    ends, upto = room
+    for i in range(first, stop):
+        b = taken[i]
+        if b != NO_BRANCH:
+            case[ends[b]], units[ends[b]] = case[i], units[i]
+            ends[b] += 1
+            continue
+        before = 0.0
+        for branch in range(n_branches):
+            after = units_before(units[i], upto[branch])
+            if after > before:
+                case[ends[branch]], units[ends[branch]] = case[i], np.int64(after - before)
+                ends[branch] += 1
+            before = after
+
+
+@compiled
+def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any, out: Any) -> Any:
+    """Send the first `count` instances of the arena down from a node.
+
+    Returns the arena, the number of instances that arrived, and their leaves (ascending), cases and units; arrays
+    may have been replaced by longer ones.
+    """
+    ends, arrived = room[0], 0
+    stack = [(np.int64(start), np.int64(0), np.int64(count), np.int64(count))]
+    while len(stack):
+        node, first, stop, top = stack.pop()
+        if paths.signs[node].kind == LEAF:
+            wanted = arrived + stop - first
+            out = (_longer(out[0], arrived, wanted), _longer(out[1], arrived, wanted), _longer(out[2], arrived, wanted))
+            out[0][arrived:wanted] = node
+            out[1][arrived:wanted], out[2][arrived:wanted] = arena[0][first:stop], arena[1][first:stop]
+            arrived = wanted
+            continue
+        n_branches = _weigh(first, stop, node, cases, arena, paths, known, room)
+        place = top
+        for b in range(n_branches):
+            here = ends[b]
+            ends[b] = place
+            place += here
+        arena = (_longer(arena[0], top, place), _longer(arena[1], top, place), _longer(arena[2], top, place))
+        _divide(first, stop, n_branches, arena, room)
+        for b in range(n_branches - 1, -1, -1):
+            low = ends[b - 1] if b else top
+            if ends[b] > low:
+                branch = paths.branch[paths.branch_start[node] + b]
+                stack.append((branch, np.int64(low), np.int64(ends[b]), np.int64(place)))
+    return arena, arrived, out
+
+
+@compiled
+def _gather(first: Any, stop: Any, placed: Any, arena: Any, sums: Any) -> Any:
+    """Put the cases of a range of placed instances into the arena, each once, with all of its units."""
+    _, case, units = placed
+    arena = (_longer(arena[0], 0, stop - first), _longer(arena[1], 0, stop - first), _longer(arena[2], 0, stop - first))
+    count = 0
+    for i in range(first, stop):
+        if sums[case[i]] == 0:
+            arena[0][count] = case[i]
+            count += 1
+        sums[case[i]] += units[i]
+    for i in range(count):
+        arena[1][i] = sums[arena[0][i]]
+        sums[arena[0][i]] = 0
+    return arena, count
+
+
+@compiled
+def send_divided(
+    placed: Any, ranges: Any, pairs: Any, cases: Any, paths: Any, units: Any, memory: Any, hopeless: Any
+) -> Any:
+    """Changes of class weights at the leaves of each pair; returns the worker's arena and instances, and the rows."""
+    arena, out, known, room, sums, totals = memory
+    filled = 0
+    rows_pair, rows_leaf = np.empty(16, np.int64), np.empty(16, np.int64)
+    rows_units = np.empty(16 * len(totals), np.int64)
+    for p in range(len(pairs.top)):
+        hopeless[p] = pairs.allowed[p] < 0
+        if hopeless[p]:
+            continue
+        arena, count = _gather(ranges[0][p], ranges[1][p], placed, arena, sums)
+        arena, arrived, out = descend(count, pairs.branch[p], cases, arena, paths, known, room, out)
+        i = 0
+        while i < arrived:
+            leaf = out[0][i]
+            totals[:] = -units[leaf]
+            while i < arrived and out[0][i] == leaf:
+                totals[cases.classes[out[1][i]]] += out[2][i]
+                i += 1
+            if (totals != 0).any():
+                wide = len(totals)
+                rows_pair, rows_leaf = _longer(rows_pair, filled, filled + 1), _longer(rows_leaf, filled, filled + 1)
+                rows_units = _longer(rows_units, filled * wide, (filled + 1) * wide)
+                rows_pair[filled], rows_leaf[filled] = p, leaf
+                rows_units[filled * wide : (filled + 1) * wide] = totals
+                filled += 1
+    return arena, out, rows_pair[:filled], rows_leaf[:filled], rows_units[: filled * len(totals)]
+
+
+class Memory(NamedTuple):
+    """What one worker keeps between tasks."""
+
+    arena: tuple[Any, Any, Any]
+    out: tuple[Any, Any, Any]
+    known: Any
+    room: tuple[Any, Any]
+    sums: Any
+    totals: Any
+
+
+class DividedPlacement:
+    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
+
+    def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
+        self._crew, self._end, self._n_classes = crew, tree.end, problem.settings.n_classes
+        self._paths, tested = paths_of(tree)
+        n = problem.table.n_cases
+        rows = np.empty((n, len(tested)), row_type(problem.table, tested))
+        fill_rows(problem.table, tested, 0, rows)
+        self._cases = Cases(rows, problem.table.classes)
+        self._most = int(np.diff(tree.branch_start).max(initial=2))
+        self._known = np.zeros(len(tree.branch), np.int64)
+        self._memory: SimpleQueue[Memory] = SimpleQueue()
+        arena = (np.arange(n, dtype=np.int32), problem.units.copy(), np.empty(n, np.int32))
+        _, self._placed = self._down(n, 0, self._paths, self._take_memory()._replace(arena=arena))
+
+    def known(self, tree: Tree) -> Int64s:
+        """Units of the cases that take each entry of ``tree.branch`` with a known value."""
+        return self._known
+
+    def cut(self, nodes: Int64s) -> None:
+        """The cases below these nodes are at them from now on."""
+        self._paths.signs["kind"][nodes] = LEAF
+        first, stop = self._ranges(nodes)
+        for node, low, high in zip(nodes.tolist(), first.tolist(), stop.tolist(), strict=True):
+            self._placed[0][low:high] = node
+
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it."""
+        paths = self._paths._replace(branch=tree.branch)
+        first, stop = self._ranges(pairs.top)
+        hopeless = np.zeros(len(pairs.top), np.bool_)
+
+        def job(here: slice) -> tuple[Int64s, Int64s, Int64s]:
+            memory = self._take_memory()
+            some = Pairs(*(x[here] for x in pairs))
+            ranges = (first[here], stop[here])
+            arena, out, pair, leaf, change = send_divided(
+                self._placed, ranges, some, self._cases, paths, units, memory, hopeless[here]
+            )
+            self._memory.put(memory._replace(arena=arena, out=out))
+            return pair + here.start, leaf, change.reshape(len(pair), units.shape[1])
+
+        parts = self._crew.run(job, [(share,) for share in self._crew.shares(stop - first + 1)])
+        return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
+        """All cases of each top are at the leaves of its branch from now on."""
+        paths = self._paths._replace(branch=tree.branch)
+        for top, branch in zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True):
+            memory = self._take_memory()
+            first, stop = (int(x[0]) for x in self._ranges(np.array([top])))
+            arena, count = _gather(first, stop, self._placed, memory.arena, memory.sums)
+            memory, arrived = self._down(count, branch, paths, memory._replace(arena=arena))
+            joined = [
+                np.concatenate([old[:first], new, old[stop:]]) for old, new in zip(self._placed, arrived, strict=True)
+            ]
+            self._placed = (joined[0], joined[1], joined[2])
+            self._memory.put(memory)
+        return self._known
+
+    def _down(self, count: int, node: int, paths: Any, memory: Memory) -> tuple[Memory, tuple[Int64s, Any, Int64s]]:
+        """Send what is in a worker's arena down from a node, and note the known units on the way."""
+        arena, n, out = descend(count, node, self._cases, memory.arena, paths, self._known, memory.room, memory.out)
+        return memory._replace(arena=arena, out=out), (out[0][:n].copy(), out[1][:n].copy(), out[2][:n].copy())
+
+    def _ranges(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
+        """First and stop of the placed instances at and below each node."""
+        leaves = self._placed[0]
+        return np.searchsorted(leaves, nodes), np.searchsorted(leaves, self._end[nodes])
+
+    def _take_memory(self) -> Memory:
+        try:
+            return self._memory.get_nowait()
+        except Empty:
+            arena = (np.empty(16, np.int32), np.empty(16, np.int64), np.empty(16, np.int32))
+            out = (np.empty(16, np.int64), np.empty(16, np.int32), np.empty(16, np.int64))
+            room = (np.empty(self._most, np.int64), np.empty(self._most, np.float64))
+            sums = np.zeros(len(self._cases.classes), np.int64)
+            return Memory(arena, out, self._known.copy(), room, sums, np.empty(self._n_classes, np.int64))

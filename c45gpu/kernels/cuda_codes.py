@@ -1,0 +1,180 @@
+"""Score columns with few values by exact histograms: discrete attributes, and continuous ones by rank.
+
+    histogram   node 0                              | node 1 ...
+                column 0            | column 1
+                code 0   | code 1   |
+                class 0 1| class 0 1|
+
+Of a continuous column the cuts lie after each code that occurs and is followed by another one that does. A cut is
+named by both of them: ``above << 32 | below``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda, int64
+from numba.extending import register_jitable
+
+from c45gpu.choose import Settings
+from c45gpu.formulas import least_side
+from c45gpu.kernels.cuda_counts import (
+    NOTHING,
+    Weights,
+    add_to,
+    clear_copies,
+    copies_for,
+    flush_copies,
+    h_of,
+    tile_range,
+    units_of,
+)
+from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_score import Found, best_of_block, sums_of_block
+
+CUT_BITS = 32
+
+
+class Codes(NamedTuple):
+    """Columns of codes by case."""
+
+    codes: Any  # uint8, uint16 or int32 [columns, cases]; the greatest number is unknown
+    unknown: Any  # that number
+    first: Any  # int64[columns + 1]: the first code of each column among the codes of all
+    continuous: Any  # bool[columns]
+    values: Any  # float64[codes of all]: of continuous columns
+    attribute: Any  # int64[columns]
+
+
+class Instances(NamedTuple):
+    """Cases at nodes, node by node."""
+
+    cases: Any  # int32[instances]
+    classes: Any  # uint16[cases]
+
+
+def count_codes(
+    instances: Instances, codes: Codes, weights: Weights, tiles: Tiles, n_classes: int, cells: int, histogram: Any
+) -> None:
+    """Class weights of each code; a block counts one column of one tile of a node's instances."""
+    mine = cuda.shared.array(0, int64)
+    n_columns = codes.first.shape[0] - 1
+    tile, column = int64(cuda.blockIdx.x) // n_columns, int64(cuda.blockIdx.x) % n_columns
+    segment, first, stop = tile_range(tile, tiles)
+    size = (codes.first[column + 1] - codes.first[column]) * n_classes
+    start = (segment * codes.first[n_columns] + codes.first[column]) * n_classes
+    copies = copies_for(size, cells, stop - first)
+    clear_copies(mine, size, copies)
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        case = instances.cases[i]
+        code = int64(codes.codes[column, case])
+        if code != codes.unknown:
+            cell = code * n_classes + int64(instances.classes[case])
+            add_to(histogram, start, size, cell, units_of(i, weights), mine, copies)
+    flush_copies(histogram, start, size, mine, copies)
+
+
+def score_codes(
+    codes: Codes, weights: Weights, settings: Settings, node_weight: Any, attributes: int, histogram: Any, found: Found
+) -> None:
+    """The candidate of each node and column; a block for each."""
+    n_columns, c_stop = codes.first.shape[0] - 1, settings.n_classes
+    node, column = int64(cuda.blockIdx.x) // n_columns, int64(cuda.blockIdx.x) % n_columns
+    n_codes = codes.first[column + 1] - codes.first[column]
+    start = (node * codes.first[n_columns] + codes.first[column]) * c_stop
+    if codes.continuous[column]:
+        add_up_codes(histogram, start, n_codes, c_stop)
+        best = best_cut(histogram, start, n_codes, codes, column, weights, settings)
+    else:
+        best = all_values(histogram, start, n_codes, weights, settings)
+    if cuda.threadIdx.x == 0:
+        gain, known, branches, tries, cut, possible = best
+        cell = node * attributes + codes.attribute[column]
+        weight = node_weight[node]
+        found.gain[cell], found.tries[cell], found.cut[cell], found.possible[cell] = gain, tries, cut, possible
+        found.split[cell] = h_of(weight, weights) - h_of(weight - known, weights) - branches
+
+
+@register_jitable
+def add_up_codes(histogram: Any, start: Any, n_codes: Any, n_classes: Any) -> None:
+    """Make class weights of codes those of all codes up to each; waits for all threads after."""
+    for c in range(cuda.threadIdx.x, n_classes, cuda.blockDim.x):
+        running = int64(0)
+        for code in range(n_codes):
+            running += histogram[start + code * n_classes + c]
+            histogram[start + code * n_classes + c] = running
+    cuda.syncthreads()
+
+
+@register_jitable
+def row_sum(histogram: Any, first: Any, n_classes: Any) -> Any:
+    """Weight of a row of class weights."""
+    total = int64(0)
+    for c in range(n_classes):
+        total += histogram[first + c]
+    return total
+
+
+@register_jitable
+def next_code(histogram: Any, start: Any, code: Any, n_codes: Any, below: Any, n_classes: Any) -> Any:
+    """The next code that occurs, by running class weights."""
+    above = code + 1
+    while above < n_codes - 1 and row_sum(histogram, start + above * n_classes, n_classes) == below:
+        above += 1
+    return above
+
+
+@register_jitable
+def best_cut(
+    histogram: Any, start: Any, n_codes: Any, codes: Any, column: Any, weights: Any, settings: Any
+) -> Any:
+    """Gain, known weight, H of both sides, cuts tried, name of the cut, and 1 if there is one; of running weights."""
+    n_classes, last = settings.n_classes, start + (n_codes - 1) * settings.n_classes
+    known = row_sum(histogram, last, n_classes) if n_codes > 0 else int64(0)
+    side = least_side(known, n_classes, settings.min_units, settings.cap_units)
+    inner, cut, low, tries = NOTHING, int64(-1), int64(0), int64(0)
+    for code in range(cuda.threadIdx.x, n_codes - 1, cuda.blockDim.x):
+        row = start + code * n_classes
+        below = row_sum(histogram, row, n_classes)
+        before = row_sum(histogram, row - n_classes, n_classes) if code > 0 else int64(0)
+        above = known - below
+        if below > before and above > 0 and below >= side and above >= side and known >= 2 * settings.min_units:
+            following = next_code(histogram, start, code, n_codes, below, n_classes)
+            at = codes.first[column]
+            if codes.values[at + code] < codes.values[at + following] - settings.gap:
+                tries += 1
+                here = h_of(below, weights) + h_of(above, weights)
+                for c in range(n_classes):
+                    here -= h_of(histogram[row + c], weights) + h_of(histogram[last + c] - histogram[row + c], weights)
+                if below >= settings.min_units and above >= settings.min_units and here < inner:
+                    inner, cut, low = here, (following << CUT_BITS) | code, below
+    inner, cut, low, tries = best_of_block(inner, cut, low, tries)
+    base = h_of(known, weights)
+    for c in range(n_classes if n_codes > 0 else 0):
+        base -= h_of(histogram[last + c], weights)
+    branches = h_of(low, weights) + h_of(known - low, weights)
+    return base - inner, known, branches, tries, cut, int64(1 if cut >= 0 else 0)
+
+
+@register_jitable
+def all_values(histogram: Any, start: Any, n_codes: Any, weights: Any, settings: Any) -> Any:
+    """As :func:`best_cut`, of a test with a branch for each code."""
+    inner, branches, known, ample = int64(0), int64(0), int64(0), int64(0)
+    n_classes = settings.n_classes
+    for code in range(cuda.threadIdx.x, n_codes, cuda.blockDim.x):
+        weight = row_sum(histogram, start + code * n_classes, n_classes)
+        of_all = h_of(weight, weights)
+        for c in range(n_classes):
+            inner -= h_of(histogram[start + code * n_classes + c], weights)
+        inner += of_all
+        branches += of_all
+        known += weight
+        ample += 1 if weight >= settings.min_units else 0
+    for c in range(cuda.threadIdx.x, n_classes, cuda.blockDim.x):
+        total = int64(0)
+        for code in range(n_codes):
+            total += histogram[start + code * n_classes + c]
+        inner += h_of(total, weights)
+    inner, branches, known, ample = sums_of_block(inner, branches, known, ample)
+    return h_of(known, weights) - inner, known, branches, int64(0), int64(-1), int64(1 if ample >= 2 else 0)

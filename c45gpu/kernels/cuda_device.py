@@ -1,0 +1,132 @@
+"""What the CUDA engine needs of a device: arrays, launches, and how the work is cut into blocks.
+
+A *segment* is a range of entries that belong together: a list at a node, or the instances of a node. Segments are cut
+into *tiles*, a block of threads for each, and a tile into *runs*, one for each thread::
+
+    segments   |        segment 0        |  segment 1  |
+    tiles      |   tile 0   |   tile 1   |   tile 2    |      size entries, the last of a segment fewer
+    runs       | t0 t1 t2 t3| t0 t1 t2 t3| t0 t1 t2 t3 |
+
+So the number of launches depends neither on the number of nodes nor on that of attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Int64s = npt.NDArray[np.int64]
+
+
+class Sizes(NamedTuple):
+    """How work is cut; no result depends on it.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of a block, :data:`c45gpu.kernels.cuda_counts.MOST_THREADS` at most.
+    tile : int
+        Entries of a list that a block works on.
+    few : int
+        Up to so many classes (or branches) a thread counts for itself in shared memory.
+    shared_cells : int
+        Counters (int64) in the shared memory of a block that makes a histogram.
+    histogram_bytes : int
+        Memory for the histograms of the nodes that are scored together.
+    most_ranks : int
+        A continuous column with more different values than this gets a list.
+    """
+
+    threads: int = 128
+    tile: int = 1024
+    few: int = 16
+    shared_cells: int = 2048
+    histogram_bytes: int = 256 << 20
+    most_ranks: int = 256
+
+
+class Launcher(Protocol):
+    """Starts a kernel: a Python function written for numba.cuda."""
+
+    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
+        """Start it with so many blocks of so many threads and so much dynamic shared memory."""
+
+
+class Device:
+    """Arrays and launches, counted.
+
+    Parameters
+    ----------
+    xp : module
+        CuPy, or what stands for it.
+    launcher : Launcher
+    sizes : Sizes
+
+    Attributes
+    ----------
+    launches, downloads : int
+        So far.
+    """
+
+    def __init__(self, xp: Any, launcher: Launcher, sizes: Sizes) -> None:
+        self.xp, self.sizes, self._launcher = xp, sizes, launcher
+        self.launches = self.downloads = 0
+
+    def launch(
+        self, kernel: Any, blocks: int, *arguments: Any, shared_cells: int = 0, threads: int | None = None
+    ) -> None:
+        """Start a kernel, unless there is nothing to do; shared memory in counters of 8 bytes."""
+        if blocks:
+            self.launches += 1
+            self._launcher(kernel, blocks, threads or self.sizes.threads, 8 * shared_cells, arguments)
+
+    def over(self, kernel: Any, items: int, *arguments: Any) -> None:
+        """Start a kernel with a thread for each of some items."""
+        self.launch(kernel, -(-items // self.sizes.threads), *arguments)
+
+    def up(self, array: npt.NDArray[Any]) -> Any:
+        """An array of the host on the device."""
+        return self.xp.asarray(np.ascontiguousarray(array))
+
+    def down(self, array: Any) -> npt.NDArray[Any]:
+        """An array of the device on the host; waits for it."""
+        self.downloads += 1
+        result: npt.NDArray[Any] = self.xp.asnumpy(array)
+        return result
+
+    def before(self, counts: Any) -> Any:
+        """What stands before each of some counts, and last their sum: one longer."""
+        running = self.xp.zeros(len(counts) + 1, np.int64)
+        running[1:] = self.xp.cumsum(counts)
+        return running
+
+
+class Tiles(NamedTuple):
+    """Segments cut into tiles, as kernels see them."""
+
+    segment: Any  # int64[tiles]: of each tile
+    start: Any  # int64[segments]
+    stop: Any  # int64[segments]
+    first: Any  # int64[segments + 1]: the first tile of each segment
+    size: Any  # entries of a tile
+
+
+class Work(NamedTuple):
+    """Tiles, and how many there are of each segment, on the host."""
+
+    tiles: Tiles
+    counts: Int64s
+    n_tiles: int
+
+
+def work_for(device: Device, start: Int64s, stop: Int64s, size: int) -> Work:
+    """Cut segments into tiles of a size."""
+    counts = -(-(stop - start) // size)
+    first = np.concatenate([[0], np.cumsum(counts)])
+    n_tiles, n = int(first[-1]), len(start)
+    packed = device.up(np.concatenate([start, stop, first]))
+    bounds = packed[2 * n :]
+    segment = device.xp.searchsorted(bounds[1:], device.xp.arange(n_tiles), side="right")
+    return Work(Tiles(segment, packed[:n], packed[n : 2 * n], bounds, size), counts, n_tiles)

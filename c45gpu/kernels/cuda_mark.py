@@ -1,0 +1,145 @@
+"""Find the branch of every instance of the nodes that are split, and what each branch gets.
+
+A *slot* is one branch of one split; the slots of split s are ``slot_start[s] .. slot_start[s + 1] - 1``::
+
+    branch   0 1 1 ? 0 . .      of each instance; ? UNKNOWN: into every branch with a share; . DROPPED: not split
+    totals   slot 0: class weights and instances | slot 1: ...
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda, int64
+from numba.extending import register_jitable
+
+from c45gpu.formulas import units_before
+from c45gpu.kernels.cuda_codes import CUT_BITS, Codes, Instances
+from c45gpu.kernels.cuda_counts import (
+    Weights,
+    add_to,
+    clear_copies,
+    copies_for,
+    flush_copies,
+    id_of,
+    tile_range,
+    units_of,
+)
+from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_score import Lists
+
+UNKNOWN = -1
+DROPPED = -2
+
+
+class Tests(NamedTuple):
+    """The splits of a level."""
+
+    slot_start: Any  # int64[splits + 1]
+    column: Any  # int64[splits]: the column of codes, -1 for a list
+    cut: Any  # int64[splits]: as in level.Candidates
+
+
+class Sides(NamedTuple):
+    """The cases on both sides of each cut of a list."""
+
+    below: Any  # int64[splits]
+    above: Any  # int64[splits]
+
+
+class Shares(NamedTuple):
+    """How an unknown value divides a case."""
+
+    upto: Any  # float64[slots]: known weight of the branches up to and with each over that of all; [0] if none can be
+    slot_start: Any  # int64[splits + 1]
+
+
+def mark_codes(instances: Instances, codes: Codes, tests: Tests, tiles: Tiles, branch: Any) -> None:
+    """The branch of each instance by its code; UNKNOWN where a list is tested, which is marked afterwards."""
+    split, first, stop = tile_range(int64(cuda.blockIdx.x), tiles)
+    column, below = tests.column[split], tests.cut[split] & ((int64(1) << CUT_BITS) - 1)
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        taken = int64(UNKNOWN)
+        if column >= 0:
+            code = int64(codes.codes[column, instances.cases[i]])
+            if code != codes.unknown:
+                taken = code
+                if codes.continuous[column]:
+                    taken = int64(1) if code > below else int64(0)
+        branch[i] = taken
+
+
+def mark_lists(lists: Lists, tests: Tests, split_of: Any, tiles: Tiles, sides: Sides, branch: Any) -> None:
+    """The branch of each instance by its place in the list that is tested."""
+    segment, first, stop = tile_range(int64(cuda.blockIdx.x), tiles)
+    split, start = split_of[segment], tiles.start[segment]
+    at = start + tests.cut[split]
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        instance = id_of(int64(lists.entries[i]), lists.layout)
+        branch[instance] = 1 if i >= at else 0
+        if i == at - 1:
+            sides.below[split] = lists.cases[instance]
+        if i == at:
+            sides.above[split] = lists.cases[instance]
+
+
+def count_branches(
+    instances: Instances, weights: Weights, tests: Tests, tiles: Tiles, branch: Any, cells: int, totals: Any
+) -> None:
+    """Class weights and number of the instances with a known value at each slot: ``totals[slot * (classes + 1)]``."""
+    mine = cuda.shared.array(0, int64)
+    split, first, stop = tile_range(int64(cuda.blockIdx.x), tiles)
+    slot, slots = tests.slot_start[split], tests.slot_start[split + 1] - tests.slot_start[split]
+    width = totals.shape[0] // tests.slot_start[tests.slot_start.shape[0] - 1]
+    start, size = slot * width, slots * width
+    copies = copies_for(size, cells, stop - first)
+    clear_copies(mine, size, copies)
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        taken = int64(branch[i])
+        if taken >= 0:
+            cell = taken * width + int64(instances.classes[instances.cases[i]])
+            add_to(totals, start, size, cell, units_of(i, weights), mine, copies)
+            add_to(totals, start, size, taken * width + width - 1, int64(1), mine, copies)
+    flush_copies(totals, start, size, mine, copies)
+
+
+def find_fractions(totals: Any, slot_start: Any, upto: Any) -> None:
+    """The part of the known weight up to and with each branch; a thread for each split."""
+    split = cuda.grid(1)
+    if split >= slot_start.shape[0] - 1:
+        return
+    width = totals.shape[0] // slot_start[slot_start.shape[0] - 1]
+    known = int64(0)
+    for cell in range(slot_start[split] * width, slot_start[split + 1] * width):
+        known += totals[cell] if (cell + 1) % width > 0 else int64(0)
+    running = int64(0)
+    for slot in range(slot_start[split], slot_start[split + 1]):
+        for c in range(width - 1):
+            running += totals[slot * width + c]
+        upto[slot] = np.float64(running) / np.float64(known)
+
+
+@register_jitable
+def share_of(units: Any, slot: Any, first: Any, upto: Any) -> Any:
+    """The share of a slot in the units of an instance with an unknown value; `first` is the split's first slot."""
+    before = int64(units_before(units, upto[slot - 1])) if slot > first else int64(0)
+    return int64(units_before(units, upto[slot])) - before
+
+
+def share_unknown(
+    instances: Instances, weights: Weights, shares: Shares, tiles: Tiles, branch: Any, room: Any, totals: Any
+) -> None:
+    """Add the shares of the unknown instances to the totals; `room` gets the number of branches for each of them."""
+    split, first, stop = tile_range(int64(cuda.blockIdx.x), tiles)
+    begin, end = shares.slot_start[split], shares.slot_start[split + 1]
+    width = totals.shape[0] // shares.upto.shape[0]
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        if branch[i] == UNKNOWN:
+            room[i] = end - begin
+            units, c = weights.units[i], int64(instances.classes[instances.cases[i]])
+            for slot in range(begin, end):
+                share = share_of(units, slot, begin, shares.upto)
+                if share > 0:
+                    cuda.atomic.add(totals, slot * width + c, share)
+                    cuda.atomic.add(totals, slot * width + width - 1, int64(1))

@@ -1,0 +1,280 @@
+"""Score lists: every cut between different values, at all open nodes at once.
+
+The classes of each tile are counted and summed up over the tiles before it; then every tile walks its entries with
+running class weights, and its best cut competes with those of the other tiles of its segment (a list at a node).
+A cut is named by the number of entries below it, so of equal cuts the lowest has the least name.
+
+The running sums are integers that are kept up to date entry by entry: sum of H(low_c) changes by
+H(low_c + w) - H(low_c) when an entry of class c and weight w passes to the low side, so an entry costs the same
+whatever the number of classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda, int64
+from numba.extending import register_jitable
+
+from c45gpu.choose import Settings
+from c45gpu.formulas import least_side
+from c45gpu.kernels.cuda_counts import (
+    MOST_THREADS,
+    NOTHING,
+    Layout,
+    Weights,
+    class_of,
+    h_of,
+    id_of,
+    is_new,
+    run_range,
+    scan_runs,
+    sum_groups,
+    tile_range,
+    units_of,
+)
+from c45gpu.kernels.cuda_device import Tiles
+
+
+class Lists(NamedTuple):
+    """Entries of all lists at all nodes, list by list and node by node."""
+
+    entries: Any  # uint32 or uint64
+    layout: Layout
+    cases: Any  # int32[instances]
+    near_of: Any  # int64[segments]: the row of near_values where some values are too near for a cut, -1 for none
+    near_values: Any  # float32[near columns * cases]
+
+
+class Bests(NamedTuple):
+    """The best cut of each tile."""
+
+    inner: Any  # int64: NOTHING for no cut
+    at: Any  # int64: entries of the segment below it
+    low: Any  # int64: their units
+    tries: Any  # int64
+
+
+class Found(NamedTuple):
+    """The candidates of each node and attribute, as in level.Candidates: ``[node * attributes + attribute]``."""
+
+    gain: Any
+    split: Any
+    tries: Any
+    possible: Any
+    cut: Any
+
+
+def count_tiles(lists: Lists, weights: Weights, tiles: Tiles, n_classes: int, counts: Any) -> None:
+    """Class weights of each tile; a thread counts its run in shared memory."""
+    mine = cuda.shared.array(0, int64)
+    t, threads, tile = cuda.threadIdx.x, cuda.blockDim.x, int64(cuda.blockIdx.x)
+    _, first, stop = tile_range(tile, tiles)
+    count_run(lists, weights, first, stop, mine, n_classes)
+    groups = sum_groups(mine, n_classes)
+    for c in range(t, n_classes, threads):
+        total = int64(0)
+        for group in range(groups):
+            total += mine[n_classes * threads + c * groups + group]
+        counts[c * cuda.gridDim.x + tile] = total
+
+
+@register_jitable
+def count_run(lists: Any, weights: Any, first: Any, stop: Any, mine: Any, n_classes: Any) -> None:
+    """Class weights of this thread's run: ``mine[c * threads + thread]``."""
+    t, threads = cuda.threadIdx.x, cuda.blockDim.x
+    for c in range(n_classes):
+        mine[c * threads + t] = 0
+    begin, end = run_range(first, stop)
+    for i in range(begin, end):
+        word = int64(lists.entries[i])
+        mine[class_of(word, lists.layout) * threads + t] += units_of(id_of(word, lists.layout), weights)
+
+
+def count_tiles_of_many(lists: Lists, weights: Weights, tiles: Tiles, counts: Any) -> None:
+    """Class weights of each tile where classes are many; `counts` is 0 before."""
+    tile = int64(cuda.blockIdx.x)
+    _, first, stop = tile_range(tile, tiles)
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        word = int64(lists.entries[i])
+        amount = units_of(id_of(word, lists.layout), weights)
+        cuda.atomic.add(counts, class_of(word, lists.layout) * cuda.gridDim.x + tile, amount)
+
+
+class Running(NamedTuple):
+    """Class weights below a cut: ``low[c * stride + offset]``."""
+
+    low: Any
+    stride: Any
+    offset: Any
+
+
+class Scoring(NamedTuple):
+    """What walking a list needs beside its entries."""
+
+    before: Any  # int64[classes * tiles + 1]: class weights before each tile, ``before[c * tiles + tile]``
+    totals: Any  # int64[classes * segments]
+    settings: Settings
+
+
+@register_jitable
+def far_enough(i: Any, word: Any, lists: Any, segment: Any, gap: Any) -> Any:
+    """Whether the value of entry i is far enough above that of the entry before it."""
+    row = lists.near_of[segment]
+    if row < 0:
+        return True
+    below = lists.near_values[row, lists.cases[id_of(int64(lists.entries[i - 1]), lists.layout)]]
+    above = lists.near_values[row, lists.cases[id_of(word, lists.layout)]]
+    return np.float64(below) < np.float64(above) - gap
+
+
+@register_jitable
+def walk_cuts(
+    begin: Any, end: Any, segment: Any, lists: Any, weights: Any, tiles: Any, scoring: Any, running: Running
+) -> Any:
+    """The best cut before one of the entries begin..end-1: inner information, entries and units below, cuts tried."""
+    settings, low, stride, offset = scoring.settings, running.low, running.stride, running.offset
+    segments, start = tiles.start.shape[0], tiles.start[segment]
+    below, known, low_sum, high_sum = int64(0), int64(0), int64(0), int64(0)
+    for c in range(settings.n_classes):
+        here, total = low[c * stride + offset], scoring.totals[c * segments + segment]
+        below += here
+        known += total
+        low_sum += h_of(here, weights)
+        high_sum += h_of(total - here, weights)
+    side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
+    best, best_at, best_low, tries = NOTHING, int64(-1), int64(0), int64(0)
+    if known < 2 * settings.min_units:
+        end = begin
+    for i in range(begin, end):
+        word = int64(lists.entries[i])
+        above = known - below
+        tried = i > start and below >= side and above >= side and is_new(word, lists.layout)
+        if tried and far_enough(i, word, lists, segment, settings.gap):
+            tries += 1
+            inner = h_of(below, weights) - low_sum + h_of(above, weights) - high_sum
+            if below >= settings.min_units and above >= settings.min_units and inner < best:
+                best, best_at, best_low = inner, i - start, below
+        c = class_of(word, lists.layout)
+        amount = units_of(id_of(word, lists.layout), weights)
+        cell = c * stride + offset
+        here = low[cell]
+        there = scoring.totals[c * segments + segment] - here
+        low_sum += h_of(here + amount, weights) - h_of(here, weights)
+        high_sum += h_of(there - amount, weights) - h_of(there, weights)
+        low[cell] = here + amount
+        below += amount
+    return best, best_at, best_low, tries
+
+
+def score_tiles(lists: Lists, weights: Weights, tiles: Tiles, scoring: Scoring, bests: Bests) -> None:
+    """The best cut of each tile; a thread walks its run."""
+    mine = cuda.shared.array(0, int64)
+    t, threads, tile = cuda.threadIdx.x, cuda.blockDim.x, int64(cuda.blockIdx.x)
+    n_classes, n_tiles = scoring.settings.n_classes, int64(cuda.gridDim.x)
+    segment, first, stop = tile_range(tile, tiles)
+    count_run(lists, weights, first, stop, mine, n_classes)
+    scan_runs(mine, n_classes)
+    for c in range(n_classes):
+        row = c * n_tiles
+        mine[c * threads + t] += scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
+    begin, end = run_range(first, stop)
+    running = Running(mine, threads, t)
+    inner, at, low, tries = walk_cuts(begin, end, segment, lists, weights, tiles, scoring, running)
+    inner, at, low, tries = best_of_block(inner, at, low, tries)
+    if t == 0:
+        bests.inner[tile], bests.at[tile], bests.low[tile], bests.tries[tile] = inner, at, low, tries
+
+
+def score_tiles_of_many(
+    lists: Lists, weights: Weights, tiles: Tiles, counts: Any, scoring: Scoring, bests: Bests
+) -> None:
+    """As :func:`score_tiles`, where classes are many: a thread walks a whole tile; `counts` is overwritten."""
+    tile, n_tiles = int64(cuda.grid(1)), tiles.segment.shape[0]
+    if tile >= n_tiles:
+        return
+    segment, first, stop = tile_range(tile, tiles)
+    for c in range(scoring.settings.n_classes):
+        row = c * n_tiles
+        counts[row + tile] = scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
+    running = Running(counts, n_tiles, tile)
+    inner, at, low, tries = walk_cuts(first, stop, segment, lists, weights, tiles, scoring, running)
+    bests.inner[tile], bests.at[tile], bests.low[tile], bests.tries[tile] = inner, at, low, tries
+
+
+@register_jitable
+def best_of_block(inner: Any, at: Any, low: Any, tries: Any) -> Any:
+    """The best cut of all threads, of equals the lowest, and the cuts that all tried; thread 0 gets the answer."""
+    inners = cuda.shared.array(MOST_THREADS, int64)
+    ats = cuda.shared.array(MOST_THREADS, int64)
+    lows = cuda.shared.array(MOST_THREADS, int64)
+    sums = cuda.shared.array(MOST_THREADS, int64)
+    t, left = cuda.threadIdx.x, cuda.blockDim.x
+    inners[t], ats[t], lows[t], sums[t] = inner, at, low, tries
+    cuda.syncthreads()
+    while left > 1:
+        half = (left + 1) // 2
+        if t + half < left:
+            other = t + half
+            sums[t] += sums[other]
+            if inners[other] < inners[t] or (inners[other] == inners[t] and ats[other] < ats[t]):
+                inners[t], ats[t], lows[t] = inners[other], ats[other], lows[other]
+        cuda.syncthreads()
+        left = half
+    return inners[t], ats[t], lows[t], sums[t]
+
+
+@register_jitable
+def sums_of_block(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Four sums over all threads; thread 0 gets the answer."""
+    cells = cuda.shared.array((4, MOST_THREADS), int64)
+    t, left = cuda.threadIdx.x, cuda.blockDim.x
+    cells[0, t], cells[1, t], cells[2, t], cells[3, t] = a, b, c, d
+    cuda.syncthreads()
+    while left > 1:
+        half = (left + 1) // 2
+        if t + half < left:
+            for row in range(4):
+                cells[row, t] += cells[row, t + half]
+        cuda.syncthreads()
+        left = half
+    return cells[0, t], cells[1, t], cells[2, t], cells[3, t]
+
+
+class Asked(NamedTuple):
+    """Where the candidates of segments go."""
+
+    node: Any  # int64[segments]: the row of the node
+    attribute: Any  # int64[segments]
+    attributes: Any  # columns of the candidates
+    weight: Any  # int64[rows]: of each node, in units
+
+
+def best_of_segments(
+    bests: Bests, weights: Weights, tiles: Tiles, scoring: Scoring, asked: Asked, found: Found
+) -> None:
+    """The candidate of each segment: a block takes the best of its tiles, and thread 0 its gain and split information."""
+    segment = int64(cuda.blockIdx.x)
+    inner, at, low, tries = NOTHING, int64(-1), int64(0), int64(0)
+    for tile in range(tiles.first[segment] + cuda.threadIdx.x, tiles.first[segment + 1], cuda.blockDim.x):
+        tries += bests.tries[tile]
+        if bests.inner[tile] < inner:
+            inner, at, low = bests.inner[tile], bests.at[tile], bests.low[tile]
+    inner, at, low, tries = best_of_block(inner, at, low, tries)
+    if cuda.threadIdx.x > 0:
+        return
+    base, known, segments = int64(0), int64(0), tiles.start.shape[0]
+    for c in range(scoring.settings.n_classes):
+        total = scoring.totals[c * segments + segment]
+        known += total
+        base -= h_of(total, weights)
+    base += h_of(known, weights)
+    weight = asked.weight[asked.node[segment]]
+    cell = asked.node[segment] * asked.attributes + asked.attribute[segment]
+    found.gain[cell] = base - inner
+    branches = h_of(low, weights) + h_of(known - low, weights)
+    found.split[cell] = h_of(weight, weights) - h_of(weight - known, weights) - branches
+    found.tries[cell] = tries
+    found.possible[cell] = 1 if at >= 0 else 0
+    found.cut[cell] = at
