@@ -8,7 +8,7 @@ stand in the order of the result::
             | tile 0 1 2 ...    | tile 0 1 2 ...  |
 
 Slots that will not be tested count nothing, so they take no place. An item with an unknown value goes to every branch
-in which it has a share. An entry's new-value bit becomes the OR of the bits of the entries that its branch skipped.
+in which it has a share. How lists move is in :mod:`.cuda_entries`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 from numba import cuda, int64
 from numba.extending import register_jitable
 
-from c45gpu.kernels.cuda_counts import Layout, class_of, id_of, is_new, run_range, scan_runs, sum_groups, tile_range
+from c45gpu.kernels.cuda_counts import run_range, scan_runs, sum_groups, tile_range
 from c45gpu.kernels.cuda_device import Tiles
 from c45gpu.kernels.cuda_mark import Shares, share_of
-from c45gpu.kernels.cuda_score import Lists
 
 
 class Parts(NamedTuple):
@@ -140,7 +139,9 @@ def count_instances_of_many(parts: Parts, tiles: Tiles, counts: Any) -> None:
 
 
 @register_jitable
-def move_instance(i: Any, cases: Any, parts: Any, split: Any, at: Any, stride: Any, offset: Any, places: Any, moved: Any) -> None:
+def move_instance(
+    i: Any, cases: Any, parts: Any, split: Any, at: Any, stride: Any, offset: Any, places: Any, moved: Any
+) -> None:
     """Write an instance to each of its branches; ``at[offset + b * stride]`` is the next place of a branch."""
     begin, end = branches_of(i, parts, split)
     known = parts.branch[i] >= 0
