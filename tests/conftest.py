@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,34 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 CACHE = pytest.StashKey[str]()
+PATIENCE = 200.0  # seconds that a process waits for what another one compiles; then it compiles by itself
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that are given the name of the CPU engine need its kernels."""
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and "cpu" in item.callspec.params.values():
+            item.fixturenames.append("kernels")
+
+
+@pytest.fixture(scope="session")
+def kernels() -> None:
+    """The CPU engine, compiled: each process compiles what no other has begun with, and waits for the rest."""
+    from c45gpu.induction.warm import compile_for, tables
+
+    folder, waiting = Path(os.environ["NUMBA_CACHE_DIR"]), []
+    for number, table in enumerate(tables()):
+        done = folder / f"done-{number}"
+        try:
+            (folder / f"begun-{number}").touch(exist_ok=False)
+        except FileExistsError:
+            waiting.append(done)
+            continue
+        compile_for(table)
+        done.touch()
+    stop = time.monotonic() + PATIENCE
+    while not all(done.exists() for done in waiting) and time.monotonic() < stop:
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="session")

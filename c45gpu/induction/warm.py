@@ -25,11 +25,16 @@ MANY_VALUES = 300  # more than fit a byte
 
 def warm_up() -> None:
     """Compile the kernels for columns of float32 and float64 and codes, for whole cases and divided ones."""
-    for table in _tables():
-        model = train(table, engine=CpuEngine())
-        engine = CpuEngine()
-        engine.route(model.pruned, table)
-        engine.close()
+    for table in tables():
+        compile_for(table)
+
+
+def compile_for(table: Table) -> None:
+    """Compile what training on such a table, and predicting, takes."""
+    model = train(table, engine=CpuEngine())
+    engine = CpuEngine()
+    engine.route(model.pruned, table)
+    engine.close()
 
 
 def kernels_kept() -> Kept:
@@ -37,10 +42,10 @@ def kernels_kept() -> Kept:
     return kept(KERNELS)
 
 
-def _tables() -> Iterator[Table]:
-    """Tables of every kind that has compiled code of its own."""
+def tables() -> Iterator[Table]:
+    """Tables of every kind that has compiled code of its own; neighbours share little."""
     numbers: tuple[type[np.floating[Any]], ...] = (np.float32, np.float64)
-    for number, divided, n_values in product(numbers, (False, True), (3, MANY_VALUES)):
+    for n_values, number, divided in product((3, MANY_VALUES), numbers, (False, True)):
         yield _table(number, divided, n_values)
 
 

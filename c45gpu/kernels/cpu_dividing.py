@@ -30,6 +30,7 @@ from c45gpu.kernels.cpu_parts import (
     move_rows,
     score_parts,
 )
+from c45gpu.kernels.cpu_units import ClassRoom
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 
 
@@ -154,6 +155,7 @@ class DividingGrower(CpuGrower):
                 units=np.empty(n, np.int64),
                 marks=np.empty(n, np.int32),
                 low=np.empty(c, np.int64),
+                room=ClassRoom(*(np.empty(c, np.int64) for _ in range(3)), np.empty(c, np.bool_)),
                 totals=np.empty(c, np.int64),
                 histogram=np.empty((int(self.columns.code_first[-1]), c), np.int64),
                 position=np.empty(most, np.int64),

@@ -39,6 +39,7 @@ class Workplace(NamedTuple):
     units: Any  # int64[N]: by row
     marks: Any  # int32[N]: by row
     low: Any  # int64[C]
+    room: Any  # a ClassRoom
     totals: Any  # int64[C]
     histogram: Any  # int64[codes, C]
     position: Any  # int64[most branches]
@@ -129,7 +130,7 @@ def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, 
             inner, branches, ample = sum_unit_histogram(counts, settings)
         return known, base, inner, branches, -1, 0, ample >= 2
     if listed:
-        inner, at, low, tries = scan_units(entries, layout, place.units, totals, known, settings, place.low)
+        inner, at, low, tries = scan_units(entries, layout, place.units, totals, known, settings, place.room)
     else:
         inner, at, low, tries = scan_unit_histogram(counts, totals, known, settings, place.low)
     return known, base, inner, h_of(low, settings) + h_of(known - low, settings), at, tries, at >= 0

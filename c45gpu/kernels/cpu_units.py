@@ -11,7 +11,7 @@ at a node. An unknown value of the tested attribute sends the case to every bran
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,9 +52,21 @@ def class_units_of(entries: Any, layout: Any, units: Any, totals: Any) -> Any:
     return known
 
 
+class ClassRoom(NamedTuple):
+    """Memory for a number of each class."""
+
+    low: Any  # int64[C]: units on the low side
+    inner: Any  # int64[C]: sum of H of a class on both sides
+    stale: Any  # int64[C]: classes whose `inner` is not up to date, the first so many
+    is_stale: Any  # bool[C]
+
+
 @compiled
-def scan_units(entries: Any, layout: Any, units: Any, totals: Any, known: Any, settings: Any, low: Any) -> Any:
-    """Scan the list of a continuous attribute; the position is the number of entries on the low side."""
+def scan_units(entries: Any, layout: Any, units: Any, totals: Any, known: Any, settings: Any, room: Any) -> Any:
+    """Scan the list of a continuous attribute; the position is the number of entries on the low side.
+
+    H is taken anew only of the classes that moved since the last cut.
+    """
     row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
     mask = (np.uint64(1) << row_bits) - np.uint64(1)
     class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
@@ -63,21 +75,31 @@ def scan_units(entries: Any, layout: Any, units: Any, totals: Any, known: Any, s
         return best, best_at, best_low, tries
     side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
     ample = max(side, settings.min_units)
-    low[:] = 0
-    weight = np.int64(0)
+    of_classes, n_stale, weight = np.int64(0), 0, np.int64(0)
+    for c in range(len(totals)):
+        room.low[c], room.inner[c], room.is_stale[c] = 0, h_of(totals[c], settings), False
+        of_classes += room.inner[c]
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
         if entry >> new_bit and side <= weight <= known - side:
             tries += 1
             if ample <= weight <= known - ample:
-                inner = h_of(weight, settings) + h_of(known - weight, settings)
-                for c in range(len(totals)):
-                    inner -= h_of(low[c], settings) + h_of(totals[c] - low[c], settings)
+                for k in range(n_stale):
+                    c = room.stale[k]
+                    of_classes -= room.inner[c]
+                    room.inner[c] = h_of(room.low[c], settings) + h_of(totals[c] - room.low[c], settings)
+                    of_classes += room.inner[c]
+                    room.is_stale[c] = False
+                n_stale = 0
+                inner = h_of(weight, settings) + h_of(known - weight, settings) - of_classes
                 if inner < best:
                     best, best_at, best_low = inner, i, weight
-        here = units[np.int64(entry & mask)]
-        low[np.int64((entry >> row_bits) & class_mask)] += here
+        here, c = units[np.int64(entry & mask)], np.int64((entry >> row_bits) & class_mask)
+        room.low[c] += here
         weight += here
+        if not room.is_stale[c]:
+            room.stale[n_stale], room.is_stale[c] = c, True
+            n_stale += 1
     return best, best_at, best_low, tries
 
 

@@ -108,7 +108,7 @@ def strange_numbers(number: type[np.floating[Any]]) -> Table:
     with np.errstate(over="ignore"):
         many = np.where(chance.random(n) < 0.5, few, few * chance.random(n).astype(number))
     small = about.smallest_subnormal * chance.integers(-999, 999, n).astype(number)
-    return table_of([few, many, small], decided(chance, [few, many, small], 2), 2)
+    return table_of([few, many, small], decided(chance, [many, few, small], 2), 2)
 
 
 def dull_columns() -> Table:
@@ -125,7 +125,7 @@ def borders(n_values: Sequence[int]) -> Table:
     """A continuous and a discrete attribute for each number of values."""
     chance, n = np.random.default_rng(6), 3000
     codes = [np.concatenate([np.arange(v), chance.integers(0, v, n - v)]) for v in n_values]
-    classes = decided(chance, codes, 2)
+    classes = decided(chance, codes[::-1], 2, 0.1)
     columns = [code.astype(np.float32) for code in codes]
     return table_of([*columns, *zip(codes, n_values, strict=True)], classes, 2)
 

@@ -1,0 +1,87 @@
+"""What the CUDA engine holds: the training cases for good, and the instances and lists of one level.
+
+    cases      |    node 0     |  node 1  |             instances, node by node
+    units      |               |          |             (only where cases count other than 1)
+               ^start[0]       ^start[1]
+    entries    | list 0: node 0 | node 1 || list 1: node 0 | node 1 |
+               ^list_start[0, 0]          ^list_start[1, 0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from c45gpu.choose import Settings
+from c45gpu.kernels.cuda_counts import Layout, Weights
+from c45gpu.kernels.cuda_sort import Columns
+from c45gpu.kernels.level import Int64s
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The open nodes and their cases. Arrays named with "device" are there, the others on the host.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (m + 1,)
+        First instance of each node.
+    weight : ndarray of int64, shape (m,)
+        Units of each node.
+    cases : device array of int32, shape (instances,)
+    units : device array of int64, shape (instances,)
+        Of length 0 where every case counts 1.
+    list_start, list_stop : ndarray of int64, shape (n_lists, m)
+        The entries of each list at each node.
+    entries : device array of uint32 or uint64
+    layout : Layout
+    """
+
+    start: Int64s
+    weight: Int64s
+    cases: Any
+    units: Any
+    list_start: Int64s
+    list_stop: Int64s
+    entries: Any
+    layout: Layout
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What stays the same on all levels.
+
+    Parameters
+    ----------
+    settings : Settings
+    counted : bool
+        Every case counts 1 and no value is unknown.
+    columns : Columns
+    classes : device array of uint16, shape (n_cases,)
+    h : device array of int64
+        H of every weight up to its length.
+    n_branches : ndarray of int64, shape (n_used,)
+        Of a test on each attribute.
+    listed : ndarray of int64
+        The attribute of each list.
+    """
+
+    settings: Settings
+    counted: bool
+    columns: Columns
+    classes: Any
+    h: Any
+    n_branches: Int64s
+    listed: Int64s
+    n_codes: int
+
+    @property
+    def n_code_columns(self) -> int:
+        """Columns of codes."""
+        return int(np.sum(self.columns.code_of >= 0))
+
+    def weights(self, level: Level) -> Weights:
+        """What cases count at a level."""
+        return Weights(level.units, self.h, self.settings.scale_bits)

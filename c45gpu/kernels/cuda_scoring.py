@@ -1,0 +1,123 @@
+"""Score the open nodes of a level: which kernels, in which order, on how many blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from c45gpu.kernels.cuda_codes import Instances, count_codes, score_codes
+from c45gpu.kernels.cuda_counts import Weights, scan_cells
+from c45gpu.kernels.cuda_device import Device, Work, work_for
+from c45gpu.kernels.cuda_level import Level, Training
+from c45gpu.kernels.cuda_score import (
+    Asked,
+    Bests,
+    Found,
+    Lists,
+    Scoring,
+    best_of_segments,
+    count_tiles,
+    count_tiles_of_many,
+    score_tiles,
+    score_tiles_of_many,
+)
+from c45gpu.kernels.level import Candidates, Int64s
+
+
+class Scorer:
+    """Scores some open nodes of a level.
+
+    Parameters
+    ----------
+    device : Device
+    training : Training
+    level : Level
+    """
+
+    def __init__(self, device: Device, training: Training, level: Level) -> None:
+        self._device, self._training, self._level = device, training, level
+        self._n_used = len(training.columns.list_of)
+
+    def run(self, first: int, stop: int) -> Candidates:
+        """The candidates of the nodes first..stop-1: one transfer."""
+        m = stop - first
+        found = self._device.xp.zeros((5, max(1, m * self._n_used)), np.int64)
+        rows = Found(*found)
+        weight = self._device.up(self._level.weight[first:stop])
+        self._score_lists(first, stop, weight, rows)
+        self._score_codes(first, stop, weight, rows)
+        answers = self._device.down(found)[:, : m * self._n_used].reshape(5, m, self._n_used)
+        gain, split, tries, possible, cut = answers
+        return Candidates(gain, split, tries, possible != 0, cut)
+
+    def _score_lists(self, first: int, stop: int, weight: Any, found: Found) -> None:
+        device, training, level = self._device, self._training, self._level
+        start, end = (bound[:, first:stop].ravel() for bound in (level.list_start, level.list_stop))
+        if not len(start):
+            return
+        work = work_for(device, start, end, device.sizes.tile)
+        number = np.repeat(np.arange(level.list_start.shape[0]), stop - first)
+        near_of = device.up(training.columns.near_of[number])
+        lists = Lists(level.entries, level.layout, level.cases, near_of, training.columns.near_values)
+        weights = training.weights(level)
+        scoring, bests = self._walk(lists, weights, work)
+        packed = device.up(np.stack([np.tile(np.arange(stop - first), level.list_start.shape[0]), training.listed[number]]))
+        asked = Asked(packed[0], packed[1], self._n_used, weight)
+        device.launch(best_of_segments, len(start), bests, weights, work.tiles, scoring, asked, found)
+
+    def _walk(self, lists: Lists, weights: Weights, work: Work) -> tuple[Scoring, Bests]:
+        """Count the tiles, sum up over those before each, and find the best cut of each."""
+        device, settings = self._device, self._training.settings
+        few = settings.n_classes <= device.sizes.few
+        cells = scan_cells(settings.n_classes, device.sizes.threads)
+        counts = device.xp.zeros(settings.n_classes * work.n_tiles, np.int64)
+        if few:
+            device.launch(
+                count_tiles, work.n_tiles, lists, weights, work.tiles, settings.n_classes, counts, shared_cells=cells
+            )
+        else:
+            device.launch(count_tiles_of_many, work.n_tiles, lists, weights, work.tiles, counts)
+        before = device.before(counts)
+        scoring = Scoring(before, self._totals(before, work), settings)
+        bests = Bests(*(device.xp.empty(work.n_tiles, np.int64) for _ in Bests._fields))
+        if few:
+            device.launch(score_tiles, work.n_tiles, lists, weights, work.tiles, scoring, bests, shared_cells=cells)
+        else:
+            device.over(score_tiles_of_many, work.n_tiles, lists, weights, work.tiles, counts, scoring, bests)
+        return scoring, bests
+
+    def _totals(self, before: Any, work: Work) -> Any:
+        """Class weights of each segment, class by class."""
+        xp = self._device.xp
+        at = xp.arange(self._training.settings.n_classes)[:, None] * work.n_tiles + work.tiles.first[None, :]
+        bounds = before[at]
+        return (bounds[:, 1:] - bounds[:, :-1]).ravel()
+
+    def _score_codes(self, first: int, stop: int, weight: Any, found: Found) -> None:
+        """As many nodes at a time as there is memory for their histograms."""
+        n_columns, n_cells = self._training.n_code_columns, self._training.n_codes * self._training.settings.n_classes
+        if not n_columns:
+            return
+        batch = max(1, self._device.sizes.histogram_bytes // max(1, 8 * n_cells))
+        for begin in range(first, stop, batch):
+            end = min(stop, begin + batch)
+            here = slice((begin - first) * self._n_used, (end - first) * self._n_used)
+            part = Found(*(x[here] for x in found))
+            self._score_histograms(begin, end, weight[begin - first : end - first], part, n_cells)
+
+    def _score_histograms(self, first: int, stop: int, weight: Any, found: Found, n_cells: int) -> None:
+        device, training, level = self._device, self._training, self._level
+        work = work_for(device, level.start[first:stop], level.start[first + 1 : stop + 1], 4 * device.sizes.tile)
+        histogram = device.xp.zeros((stop - first) * n_cells + 1, np.int64)
+        weights, codes, settings = training.weights(level), training.columns.codes, training.settings
+        instances, cells = Instances(level.cases, training.classes), device.sizes.shared_cells
+        counting = (instances, codes, weights, work.tiles, settings.n_classes, cells, histogram)
+        device.launch(count_codes, work.n_tiles * training.n_code_columns, *counting, shared_cells=cells)
+        scoring = (codes, weights, settings, weight, self._n_used, histogram, found)
+        device.launch(score_codes, (stop - first) * training.n_code_columns, *scoring)
+
+
+def ranks_of_cuts(cut: Int64s) -> tuple[Int64s, Int64s]:
+    """The codes on both sides of cuts of columns of codes."""
+    return cut & 0xFFFFFFFF, cut >> 32
