@@ -38,7 +38,8 @@ PATIENCE = 200.0  # seconds that a process waits for what another one compiles; 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that are given the name of the CPU engine need its kernels."""
     for item in items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and "cpu" in item.callspec.params.values():
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and callspec.params.get("engine") == "cpu":
             item.fixturenames.append("kernels")
 
 

@@ -21,6 +21,7 @@ from c45gpu.formulas import (
     exponent,
     extra_errors,
     information_of,
+    least_rise,
     least_side,
     log2_of,
     one_less_exp,
@@ -329,6 +330,18 @@ def test_estimates_do_not_depend_on_the_callers_decimal_context() -> None:
     expected = extra(6.0, 0.0, 0.25)
     with decimal.localcontext(prec=3, rounding=decimal.ROUND_UP):
         assert extra(6.0, 0.0, 0.25) == expected
+
+
+@given(confidences, st.integers(1, 10**6), st.integers(0, 10**6))
+@example(0.4, 4000, 0)
+@example(0.0001, 2, 1)
+def test_an_estimate_rises_with_a_wrong_case_and_never_falls_with_a_right_one(
+    confidence: float, n: int, e: int
+) -> None:
+    errors = float(min(e, n - 1))
+    before = errors + extra(n, errors, confidence)
+    assert errors + 1 + extra(n + 1, errors + 1, confidence) - before >= least_rise(confidence)
+    assert errors + extra(n + 1, errors, confidence) - before >= -1e-9
 
 
 @given(confidences)

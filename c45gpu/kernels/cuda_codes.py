@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import cuda, int64
-from numba.extending import register_jitable
 
 from c45gpu.choose import Settings
 from c45gpu.formulas import least_side
@@ -27,6 +25,7 @@ from c45gpu.kernels.cuda_counts import (
     copies_for,
     flush_copies,
     h_of,
+    on_device,
     tile_range,
     units_of,
 )
@@ -96,7 +95,7 @@ def score_codes(
         found.split[cell] = h_of(weight, weights) - h_of(weight - known, weights) - branches
 
 
-@register_jitable
+@on_device
 def add_up_codes(histogram: Any, start: Any, n_codes: Any, n_classes: Any) -> None:
     """Make class weights of codes those of all codes up to each; waits for all threads after."""
     for c in range(cuda.threadIdx.x, n_classes, cuda.blockDim.x):
@@ -107,7 +106,7 @@ def add_up_codes(histogram: Any, start: Any, n_codes: Any, n_classes: Any) -> No
     cuda.syncthreads()
 
 
-@register_jitable
+@on_device
 def row_sum(histogram: Any, first: Any, n_classes: Any) -> Any:
     """Weight of a row of class weights."""
     total = int64(0)
@@ -116,7 +115,7 @@ def row_sum(histogram: Any, first: Any, n_classes: Any) -> Any:
     return total
 
 
-@register_jitable
+@on_device
 def next_code(histogram: Any, start: Any, code: Any, n_codes: Any, below: Any, n_classes: Any) -> Any:
     """The next code that occurs, by running class weights."""
     above = code + 1
@@ -125,10 +124,8 @@ def next_code(histogram: Any, start: Any, code: Any, n_codes: Any, below: Any, n
     return above
 
 
-@register_jitable
-def best_cut(
-    histogram: Any, start: Any, n_codes: Any, codes: Any, column: Any, weights: Any, settings: Any
-) -> Any:
+@on_device
+def best_cut(histogram: Any, start: Any, n_codes: Any, codes: Any, column: Any, weights: Any, settings: Any) -> Any:
     """Gain, known weight, H of both sides, cuts tried, name of the cut, and 1 if there is one; of running weights."""
     n_classes, last = settings.n_classes, start + (n_codes - 1) * settings.n_classes
     known = row_sum(histogram, last, n_classes) if n_codes > 0 else int64(0)
@@ -157,7 +154,7 @@ def best_cut(
     return base - inner, known, branches, tries, cut, int64(1 if cut >= 0 else 0)
 
 
-@register_jitable
+@on_device
 def all_values(histogram: Any, start: Any, n_codes: Any, weights: Any, settings: Any) -> Any:
     """As :func:`best_cut`, of a test with a branch for each code."""
     inner, branches, known, ample = int64(0), int64(0), int64(0), int64(0)

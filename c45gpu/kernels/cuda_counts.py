@@ -11,7 +11,8 @@ its node, its case and its units; the new-value bit says "differs from the entry
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import cuda, int64
@@ -24,6 +25,13 @@ from c45gpu.kernels.cuda_device import Tiles
 MOST_THREADS = 128  # of a block, for arrays of a fixed size in shared memory
 GROUP = 17  # threads whose counts are summed by one: odd, so that their cells lie in different banks
 NOTHING = np.int64(1) << 62  # more than any information
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def on_device(function: F) -> F:
+    """A function that kernels may call."""
+    return cast(F, register_jitable(function))
 
 
 class Layout(NamedTuple):
@@ -54,37 +62,37 @@ class Weights(NamedTuple):
     scale_bits: Any
 
 
-@register_jitable
+@on_device
 def h_of(q: Any, weights: Any) -> Any:
     """H(q) = q * log2(q)."""
     return weights.h[q] if q < weights.h.shape[0] else q_log_q(q, weights.scale_bits)
 
 
-@register_jitable
+@on_device
 def units_of(instance: Any, weights: Any) -> Any:
     """Units of an instance."""
     return weights.units[instance] if weights.units.shape[0] > 0 else int64(1)
 
 
-@register_jitable
+@on_device
 def id_of(word: Any, layout: Any) -> Any:
     """The instance of an entry."""
     return word & ((int64(1) << layout.id_bits) - 1)
 
 
-@register_jitable
+@on_device
 def class_of(word: Any, layout: Any) -> Any:
     """The class of an entry."""
     return (word >> layout.id_bits) & ((int64(1) << (layout.new_bit - layout.id_bits)) - 1)
 
 
-@register_jitable
+@on_device
 def is_new(word: Any, layout: Any) -> Any:
     """Whether an entry's value differs from that of the one before it."""
     return (word >> layout.new_bit) & 1 == 1
 
 
-@register_jitable
+@on_device
 def tile_range(tile: Any, tiles: Tiles) -> Any:
     """The segment of a tile, and its entries first..stop-1."""
     segment = tiles.segment[tile]
@@ -92,7 +100,7 @@ def tile_range(tile: Any, tiles: Tiles) -> Any:
     return segment, first, min(first + tiles.size, tiles.stop[segment])
 
 
-@register_jitable
+@on_device
 def run_range(first: Any, stop: Any) -> Any:
     """The run of this thread among the entries of its block's tile."""
     threads = cuda.blockDim.x
@@ -101,7 +109,7 @@ def run_range(first: Any, stop: Any) -> Any:
     return begin, min(begin + length, stop)
 
 
-@register_jitable
+@on_device
 def sum_groups(counts: Any, rows: Any) -> Any:
     """Sums over groups of threads, behind the counts; waits for all threads before and after. Returns the groups."""
     threads = cuda.blockDim.x
@@ -117,7 +125,7 @@ def sum_groups(counts: Any, rows: Any) -> Any:
     return groups
 
 
-@register_jitable
+@on_device
 def scan_runs(counts: Any, rows: Any) -> None:
     """Replace counts by their sums over the threads before each; waits for all threads before and after.
 
@@ -152,7 +160,7 @@ def scan_cells(rows: int, threads: int) -> int:
     return rows * (threads + -(-threads // GROUP))
 
 
-@register_jitable
+@on_device
 def clear_copies(mine: Any, size: Any, copies: Any) -> None:
     """Empty a block's own copies of a histogram; waits for all threads."""
     for k in range(cuda.threadIdx.x, size * copies, cuda.blockDim.x):
@@ -160,7 +168,7 @@ def clear_copies(mine: Any, size: Any, copies: Any) -> None:
     cuda.syncthreads()
 
 
-@register_jitable
+@on_device
 def add_to(histogram: Any, first: Any, size: Any, cell: Any, amount: Any, mine: Any, copies: Any) -> None:
     """Add to a cell of a histogram; to a copy of the block's own if it has some. A lane has its copy to itself."""
     if copies > 0:
@@ -169,7 +177,7 @@ def add_to(histogram: Any, first: Any, size: Any, cell: Any, amount: Any, mine: 
         cuda.atomic.add(histogram, first + cell, amount)
 
 
-@register_jitable
+@on_device
 def flush_copies(histogram: Any, first: Any, size: Any, mine: Any, copies: Any) -> None:
     """Add a block's own copies to the histogram; waits for all threads before."""
     cuda.syncthreads()
@@ -182,7 +190,7 @@ def flush_copies(histogram: Any, first: Any, size: Any, mine: Any, copies: Any) 
                 cuda.atomic.add(histogram, first + k, total)
 
 
-@register_jitable
+@on_device
 def copies_for(size: Any, cells: Any, instances: Any) -> Any:
     """How many copies of a histogram a block keeps: one a lane, if they fit and emptying them is little work."""
-    return min(int64(32), cells // size, 1 + instances // (4 * size)) if size <= cells else int64(0)
+    return min(int64(32), cells // size, 1 + instances // (4 * size)) if 0 < size <= cells else int64(0)

@@ -12,12 +12,20 @@ So the number of launches depends neither on the number of nodes nor on that of 
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Int64s = npt.NDArray[np.int64]
+
+
+def missing_packages() -> str | None:
+    """What must be installed for a GPU to be used; None if nothing."""
+    if all(importlib.util.find_spec(module) is not None for module in ("cupy", "numba_cuda")):
+        return None
+    return "needs CuPy and numba-cuda: pip install 'c45gpu[cuda13]', or 'c45gpu[cuda12]' for a driver of CUDA 12"
 
 
 class Sizes(NamedTuple):
@@ -54,6 +62,13 @@ class Launcher(Protocol):
         """Start it with so many blocks of so many threads and so much dynamic shared memory."""
 
 
+class Done(NamedTuple):
+    """Launches, and transfers to the host, so far."""
+
+    launches: int = 0
+    transfers: int = 0
+
+
 class Device:
     """Arrays and launches, counted.
 
@@ -66,20 +81,19 @@ class Device:
 
     Attributes
     ----------
-    launches, downloads : int
-        So far.
+    done : Done
     """
 
     def __init__(self, xp: Any, launcher: Launcher, sizes: Sizes) -> None:
         self.xp, self.sizes, self._launcher = xp, sizes, launcher
-        self.launches = self.downloads = 0
+        self.done = Done()
 
     def launch(
         self, kernel: Any, blocks: int, *arguments: Any, shared_cells: int = 0, threads: int | None = None
     ) -> None:
         """Start a kernel, unless there is nothing to do; shared memory in counters of 8 bytes."""
         if blocks:
-            self.launches += 1
+            self.done = self.done._replace(launches=self.done.launches + 1)
             self._launcher(kernel, blocks, threads or self.sizes.threads, 8 * shared_cells, arguments)
 
     def over(self, kernel: Any, items: int, *arguments: Any) -> None:
@@ -92,7 +106,7 @@ class Device:
 
     def down(self, array: Any) -> npt.NDArray[Any]:
         """An array of the device on the host; waits for it."""
-        self.downloads += 1
+        self.done = self.done._replace(transfers=self.done.transfers + 1)
         result: npt.NDArray[Any] = self.xp.asnumpy(array)
         return result
 

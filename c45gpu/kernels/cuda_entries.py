@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from numba import cuda, int64
-from numba.extending import register_jitable
 
-from c45gpu.kernels.cuda_counts import Layout, class_of, id_of, is_new, run_range, scan_runs, tile_range
+from c45gpu.kernels.cuda_counts import Layout, class_of, id_of, is_new, on_device, run_range, scan_runs, tile_range
 from c45gpu.kernels.cuda_device import Tiles
 from c45gpu.kernels.cuda_move import (
     Parts,
@@ -36,7 +35,7 @@ from c45gpu.kernels.cuda_move import (
 )
 from c45gpu.kernels.cuda_score import Lists
 
-ALL = int(-1)  # every branch
+ALL = -1  # every branch
 MASK_BRANCHES = 62  # branches that a set has room for
 
 
@@ -62,7 +61,7 @@ class Target(NamedTuple):
     layout: Layout
 
 
-@register_jitable
+@on_device
 def new_id(instance: Any, b: Any, places: Places) -> Any:
     """The number of an instance at a branch in the next level."""
     place = int64(places.place[instance])
@@ -71,14 +70,14 @@ def new_id(instance: Any, b: Any, places: Places) -> Any:
     return place
 
 
-@register_jitable
+@on_device
 def moved_word(word: Any, new: Any, instance: Any, layout: Any, target: Layout) -> Any:
     """An entry as it stands in the next level."""
     bit = int64(1) if new else int64(0)
     return (bit << target.new_bit) | (class_of(word, layout) << target.id_bits) | instance
 
 
-@register_jitable
+@on_device
 def count_run_entries(lists: Any, parts: Any, split: Any, first: Any, stop: Any, mine: Any) -> Any:
     """Count this thread's run by branch, and find what it opens and closes."""
     t, threads = cuda.threadIdx.x, cuda.blockDim.x
@@ -115,13 +114,13 @@ def count_entries(lists: Lists, parts: Parts, tiles: Tiles, counts: Any, sets: S
         sets.opened[tile], sets.closed[tile] = opened, closed
 
 
-@register_jitable
+@on_device
 def scan_size(rows: Any, threads: Any) -> Any:
     """As :func:`c45gpu.kernels.cuda_counts.scan_cells`."""
     return rows * (threads + (threads + 16) // 17)
 
 
-@register_jitable
+@on_device
 def look_back_in_block(mine: Any, ends: Any, before: Any, branches: Any) -> Any:
     """What the runs of the threads 0..before-1 open and close together."""
     threads, everything = cuda.blockDim.x, (int64(1) << branches) - 1
@@ -156,10 +155,8 @@ def move_entries(
     move_run(lists, parts, split, run_range(first, stop), mine, opened, places, target)
 
 
-@register_jitable
-def move_run(
-    lists: Any, parts: Any, split: Any, run: Any, mine: Any, opened: Any, places: Any, target: Any
-) -> None:
+@on_device
+def move_run(lists: Any, parts: Any, split: Any, run: Any, mine: Any, opened: Any, places: Any, target: Any) -> None:
     """Write this thread's run; `opened` holds the branches whose next entry has a new value."""
     t, threads = cuda.threadIdx.x, cuda.blockDim.x
     for i in range(run[0], run[1]):
@@ -203,7 +200,7 @@ def count_entries_of_many(lists: Lists, parts: Parts, tiles: Tiles, counts: Any,
     values.values[tile] = value
 
 
-@register_jitable
+@on_device
 def opened_before(tile: Any, segment: Any, b: Any, values: Any, parts: Any, tiles: Any) -> Any:
     """Whether a branch has met a new value between its last entry and a tile."""
     other = tile - 1
@@ -234,10 +231,6 @@ def move_entries_of_many(
                 cell = cell_of(tile, segment, b, parts, tiles)
                 to, last = before[cell], int64(values.running[cell])
                 before[cell], values.running[cell] = to + 1, value
-                if last >= 0 or value > 0:
-                    new = value > last
-                else:
-                    new = opened_before(tile, segment, b, values, parts, tiles)
-                target.entries[to] = moved_word(
-                    word, new, new_id(instance, b, places), lists.layout, target.layout
-                )
+                here = last >= 0 or value > 0
+                new = value > last if here else opened_before(tile, segment, b, values, parts, tiles)
+                target.entries[to] = moved_word(word, new, new_id(instance, b, places), lists.layout, target.layout)

@@ -1,10 +1,10 @@
 """What the CUDA engine holds: the training cases for good, and the instances and lists of one level.
 
-    cases      |    node 0     |  node 1  |             instances, node by node
-    units      |               |          |             (only where cases count other than 1)
-               ^start[0]       ^start[1]
-    entries    | list 0: node 0 | node 1 || list 1: node 0 | node 1 |
-               ^list_start[0, 0]          ^list_start[1, 0]
+cases      |    node 0     |  node 1  |             instances, node by node
+units      |               |          |             (only where cases count other than 1)
+           ^start[0]       ^start[1]
+entries    | list 0: node 0 | node 1 || list 1: node 0 | node 1 |
+           ^list_start[0, 0]          ^list_start[1, 0]
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from c45gpu.choose import Settings
 from c45gpu.kernels.cuda_counts import Layout, Weights
 from c45gpu.kernels.cuda_sort import Columns
-from c45gpu.kernels.level import Int64s
+from c45gpu.kernels.level import Bools, Int64s
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,9 @@ class Training:
         Of a test on each attribute.
     listed : ndarray of int64
         The attribute of each list.
+    continuous : ndarray of bool, shape (n_used,)
+    n_codes : int
+        Codes of all columns.
     """
 
     settings: Settings
@@ -75,6 +78,7 @@ class Training:
     h: Any
     n_branches: Int64s
     listed: Int64s
+    continuous: Bools
     n_codes: int
 
     @property

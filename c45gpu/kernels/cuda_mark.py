@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda, int64
-from numba.extending import register_jitable
 
 from c45gpu.formulas import units_before
 from c45gpu.kernels.cuda_codes import CUT_BITS, Codes, Instances
@@ -23,6 +22,7 @@ from c45gpu.kernels.cuda_counts import (
     copies_for,
     flush_copies,
     id_of,
+    on_device,
     tile_range,
     units_of,
 )
@@ -120,7 +120,7 @@ def find_fractions(totals: Any, slot_start: Any, upto: Any) -> None:
         upto[slot] = np.float64(running) / np.float64(known)
 
 
-@register_jitable
+@on_device
 def share_of(units: Any, slot: Any, first: Any, upto: Any) -> Any:
     """The share of a slot in the units of an instance with an unknown value; `first` is the split's first slot."""
     before = int64(units_before(units, upto[slot - 1])) if slot > first else int64(0)

@@ -16,9 +16,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from numba import cuda, int64
-from numba.extending import register_jitable
 
-from c45gpu.kernels.cuda_counts import run_range, scan_runs, sum_groups, tile_range
+from c45gpu.kernels.cuda_counts import on_device, run_range, scan_runs, sum_groups, tile_range
 from c45gpu.kernels.cuda_device import Tiles
 from c45gpu.kernels.cuda_mark import Shares, share_of
 
@@ -49,7 +48,7 @@ class Moved(NamedTuple):
     units: Any  # int64, [0] where every case counts 1
 
 
-@register_jitable
+@on_device
 def branches_of(instance: Any, parts: Any, split: Any) -> Any:
     """The branches first..stop-1 that an instance may go to."""
     taken = int64(parts.branch[instance])
@@ -58,7 +57,7 @@ def branches_of(instance: Any, parts: Any, split: Any) -> Any:
     return int64(0), parts.shares.slot_start[split + 1] - parts.shares.slot_start[split]
 
 
-@register_jitable
+@on_device
 def units_at(instance: Any, b: Any, parts: Any, split: Any) -> Any:
     """The units that an instance brings to one of its branches; 0 if none, or if the branch is not kept."""
     first = parts.shares.slot_start[split]
@@ -71,14 +70,14 @@ def units_at(instance: Any, b: Any, parts: Any, split: Any) -> Any:
     return share_of(parts.units[instance], first + b, first, parts.shares.upto)
 
 
-@register_jitable
+@on_device
 def cell_of(tile: Any, segment: Any, b: Any, parts: Any, tiles: Any) -> Any:
     """The cell of a tile and a branch."""
     n_tiles = tiles.first[segment + 1] - tiles.first[segment]
     return parts.base[segment] + b * n_tiles + tile - tiles.first[segment]
 
 
-@register_jitable
+@on_device
 def count_item(instance: Any, parts: Any, split: Any, counts: Any, stride: Any, offset: Any) -> None:
     """Count an instance at each of its branches."""
     begin, end = branches_of(instance, parts, split)
@@ -87,14 +86,14 @@ def count_item(instance: Any, parts: Any, split: Any, counts: Any, stride: Any, 
             counts[offset + b * stride] += 1
 
 
-@register_jitable
+@on_device
 def clear(counts: Any, branches: Any, stride: Any, offset: Any) -> None:
     """Nothing counted yet."""
     for b in range(branches):
         counts[offset + b * stride] = 0
 
 
-@register_jitable
+@on_device
 def store_counts(mine: Any, branches: Any, tile: Any, segment: Any, parts: Any, tiles: Any, counts: Any) -> None:
     """Write a block's counts of each branch."""
     groups, threads = sum_groups(mine, branches), cuda.blockDim.x
@@ -105,7 +104,7 @@ def store_counts(mine: Any, branches: Any, tile: Any, segment: Any, parts: Any, 
         counts[cell_of(tile, segment, b, parts, tiles)] = total
 
 
-@register_jitable
+@on_device
 def branches_at(split: Any, parts: Any) -> Any:
     """The number of branches of a split."""
     return parts.shares.slot_start[split + 1] - parts.shares.slot_start[split]
@@ -138,7 +137,7 @@ def count_instances_of_many(parts: Parts, tiles: Tiles, counts: Any) -> None:
         count_item(i, parts, split, counts, stride, offset)
 
 
-@register_jitable
+@on_device
 def move_instance(
     i: Any, cases: Any, parts: Any, split: Any, at: Any, stride: Any, offset: Any, places: Any, moved: Any
 ) -> None:

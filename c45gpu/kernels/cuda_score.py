@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda, int64
-from numba.extending import register_jitable
 
 from c45gpu.choose import Settings
 from c45gpu.formulas import least_side
@@ -28,6 +27,7 @@ from c45gpu.kernels.cuda_counts import (
     h_of,
     id_of,
     is_new,
+    on_device,
     run_range,
     scan_runs,
     sum_groups,
@@ -80,7 +80,7 @@ def count_tiles(lists: Lists, weights: Weights, tiles: Tiles, n_classes: int, co
         counts[c * cuda.gridDim.x + tile] = total
 
 
-@register_jitable
+@on_device
 def count_run(lists: Any, weights: Any, first: Any, stop: Any, mine: Any, n_classes: Any) -> None:
     """Class weights of this thread's run: ``mine[c * threads + thread]``."""
     t, threads = cuda.threadIdx.x, cuda.blockDim.x
@@ -118,7 +118,7 @@ class Scoring(NamedTuple):
     settings: Settings
 
 
-@register_jitable
+@on_device
 def far_enough(i: Any, word: Any, lists: Any, segment: Any, gap: Any) -> Any:
     """Whether the value of entry i is far enough above that of the entry before it."""
     row = lists.near_of[segment]
@@ -129,7 +129,7 @@ def far_enough(i: Any, word: Any, lists: Any, segment: Any, gap: Any) -> Any:
     return np.float64(below) < np.float64(above) - gap
 
 
-@register_jitable
+@on_device
 def walk_cuts(
     begin: Any, end: Any, segment: Any, lists: Any, weights: Any, tiles: Any, scoring: Any, running: Running
 ) -> Any:
@@ -203,7 +203,7 @@ def score_tiles_of_many(
     bests.inner[tile], bests.at[tile], bests.low[tile], bests.tries[tile] = inner, at, low, tries
 
 
-@register_jitable
+@on_device
 def best_of_block(inner: Any, at: Any, low: Any, tries: Any) -> Any:
     """The best cut of all threads, of equals the lowest, and the cuts that all tried; thread 0 gets the answer."""
     inners = cuda.shared.array(MOST_THREADS, int64)
@@ -225,7 +225,7 @@ def best_of_block(inner: Any, at: Any, low: Any, tries: Any) -> Any:
     return inners[t], ats[t], lows[t], sums[t]
 
 
-@register_jitable
+@on_device
 def sums_of_block(a: Any, b: Any, c: Any, d: Any) -> Any:
     """Four sums over all threads; thread 0 gets the answer."""
     cells = cuda.shared.array((4, MOST_THREADS), int64)
@@ -254,7 +254,7 @@ class Asked(NamedTuple):
 def best_of_segments(
     bests: Bests, weights: Weights, tiles: Tiles, scoring: Scoring, asked: Asked, found: Found
 ) -> None:
-    """The candidate of each segment: a block takes the best of its tiles, and thread 0 its gain and split information."""
+    """The candidate of each segment: a block takes the best of its tiles, thread 0 computes its gain."""
     segment = int64(cuda.blockIdx.x)
     inner, at, low, tries = NOTHING, int64(-1), int64(0), int64(0)
     for tile in range(tiles.first[segment] + cuda.threadIdx.x, tiles.first[segment + 1], cuda.blockDim.x):

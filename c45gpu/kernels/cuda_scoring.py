@@ -62,7 +62,9 @@ class Scorer:
         lists = Lists(level.entries, level.layout, level.cases, near_of, training.columns.near_values)
         weights = training.weights(level)
         scoring, bests = self._walk(lists, weights, work)
-        packed = device.up(np.stack([np.tile(np.arange(stop - first), level.list_start.shape[0]), training.listed[number]]))
+        packed = device.up(
+            np.stack([np.tile(np.arange(stop - first), level.list_start.shape[0]), training.listed[number]])
+        )
         asked = Asked(packed[0], packed[1], self._n_used, weight)
         device.launch(best_of_segments, len(start), bests, weights, work.tiles, scoring, asked, found)
 

@@ -9,7 +9,7 @@ import numpy as np
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cuda_codes import Instances
 from c45gpu.kernels.cuda_counts import Layout, scan_cells
-from c45gpu.kernels.cuda_device import Device, Tiles, Work, work_for
+from c45gpu.kernels.cuda_device import Device, Work, work_for
 from c45gpu.kernels.cuda_entries import (
     MASK_BRANCHES,
     Sets,
@@ -106,7 +106,13 @@ class Splitter:
         device, splits = self._device, self._splits
         work = work_for(device, *self._instance_bounds(), device.sizes.tile)
         device.launch(
-            mark_codes, work.n_tiles, self._instances, self._training.columns.codes, self._tests, work.tiles, self._branch
+            mark_codes,
+            work.n_tiles,
+            self._instances,
+            self._training.columns.codes,
+            self._tests,
+            work.tiles,
+            self._branch,
         )
         sides = self._mark_lists()
         width = self._training.settings.n_classes + 1
@@ -144,7 +150,9 @@ class Splitter:
         device.over(find_fractions, len(self._splits), totals, slot_start, shares.upto)
         room = device.xp.zeros(len(self._level.cases), np.int64)
         weights = self._training.weights(self._level)
-        device.launch(share_unknown, work.n_tiles, self._instances, weights, shares, work.tiles, self._branch, room, totals)
+        device.launch(
+            share_unknown, work.n_tiles, self._instances, weights, shares, work.tiles, self._branch, room, totals
+        )
         return shares, device.before(room)
 
     def _judged(self, slots: Int64s, below: Int64s, above: Int64s) -> Divided:
@@ -175,14 +183,18 @@ class Splitter:
     def _target(self, instances: int) -> Layout:
         return Layout.holding(instances, self._training.settings.n_classes, self._level.layout.bits)
 
-    def _groups(self, parts: Parts, start: Int64s, stop: Int64s, split_of: Int64s) -> tuple[list[Group], Int64s, int]:
-        """Segments with few and with many branches, the base of each, and the number of cells."""
+    def _groups(
+        self, parts: Parts, start: Int64s, stop: Int64s, split_of: Int64s
+    ) -> tuple[list[Group], Int64s, Int64s]:
+        """Segments with few and with many branches; their first cells and the number of all, and their tiles."""
         device, branches = self._device, self._n_branches[split_of]
         many = branches > min(device.sizes.few, MASK_BRANCHES)
         works, tiles = [], np.zeros(len(start), np.int64)
         for which in (np.flatnonzero(~many), np.flatnonzero(many)):
             if len(which):
-                size = device.sizes.tile if not many[which[0]] else max(device.sizes.tile, 2 * int(branches[which].max()))
+                size = (
+                    device.sizes.tile if not many[which[0]] else max(device.sizes.tile, 2 * int(branches[which].max()))
+                )
                 works.append((which, work_for(device, start[which], stop[which], size)))
                 tiles[which] = works[-1][1].counts
         base = np.concatenate([[0], np.cumsum(tiles * branches)])
@@ -192,12 +204,12 @@ class Splitter:
             cells = scan_cells(int(branches[which].max()), device.sizes.threads)
             own = parts._replace(split_of=packed[0], base=packed[1])
             groups.append(Group(work, own, bool(many[which[0]]), cells))
-        return groups, base[:-1], int(base[-1])
+        return groups, base, tiles
 
     def _move_instances(self, parts: Parts, n: int) -> tuple[Moved, Places]:
         device, level = self._device, self._level
-        groups, _, n_cells = self._groups(parts, *self._instance_bounds(), np.arange(len(self._splits)))
-        counts = device.xp.zeros(n_cells, np.int64)
+        groups, base, _ = self._groups(parts, *self._instance_bounds(), np.arange(len(self._splits)))
+        counts = device.xp.zeros(int(base[-1]), np.int64)
         for group in groups:
             if group.many:
                 device.over(count_instances_of_many, group.work.n_tiles, group.parts, group.work.tiles, counts)
@@ -221,12 +233,12 @@ class Splitter:
     def _move_lists(self, parts: Parts, places: Places, target: Layout) -> tuple[Any, Int64s, Int64s]:
         device, level, k = self._device, self._level, len(self._splits)
         n_lists = level.list_start.shape[0]
-        bounds = (bound[:, self._splits.node].ravel() for bound in (level.list_start, level.list_stop))
-        groups, base, n_cells = self._groups(parts, *bounds, np.tile(np.arange(k), n_lists))
-        counts = device.xp.zeros(n_cells, np.int64)
-        marks = [self._count_entries(group, counts, n_cells) for group in groups]
+        start, stop = (bound[:, self._splits.node].ravel() for bound in (level.list_start, level.list_stop))
+        groups, base, tiles = self._groups(parts, start, stop, np.tile(np.arange(k), n_lists))
+        counts = device.xp.zeros(int(base[-1]), np.int64)
+        marks = [self._count_entries(group, counts) for group in groups]
         before = device.before(counts)
-        starts = self._list_starts(groups, base, before, n_lists)
+        starts = self._list_starts(base, tiles, before, n_lists)
         entries = device.xp.empty(int(starts[-1]), np.uint32 if target.bits == 32 else np.uint64)
         for group, mark in zip(groups, marks, strict=True):
             moving = (self._lists, group.parts, group.work.tiles, before, mark, places, Target(entries, target))
@@ -238,10 +250,10 @@ class Splitter:
         shape = (n_lists, len(self._kept))
         return entries, starts[:-1].reshape(shape), starts[1:].reshape(shape)
 
-    def _count_entries(self, group: Group, counts: Any, n_cells: int) -> Sets | Values:
+    def _count_entries(self, group: Group, counts: Any) -> Sets | Values:
         device, work = self._device, group.work
         if group.many:
-            last, running = (device.xp.empty(n_cells, np.int32) for _ in range(2))
+            last, running = (device.xp.empty(len(counts), np.int32) for _ in range(2))
             values = Values(last, running, device.xp.empty(work.n_tiles, np.int32))
             device.over(count_entries_of_many, work.n_tiles, self._lists, group.parts, work.tiles, counts, values)
             return values
@@ -252,20 +264,14 @@ class Splitter:
         )
         return sets
 
-    def _list_starts(self, groups: list[Group], base: Int64s, before: Any, n_lists: int) -> Int64s:
+    def _list_starts(self, base: Int64s, tiles: Int64s, before: Any, n_lists: int) -> Int64s:
         """Where each kept slot begins in each list of the next level, and the end of all."""
         if self._training.counted:
             counts = np.tile(self._kept_count, n_lists)
             return np.concatenate([[0], np.cumsum(counts)])
         k = len(self._splits)
-        tiles = np.zeros(k * n_lists, np.int64)
-        tiles[:-1], last = np.diff(base) // self._n_branches_of(k, n_lists)[:-1], -1
-        tiles[last:] = (len(before) - 1 - base[last:]) // self._n_branches_of(k, n_lists)[last:]
         split = np.searchsorted(self.slot_start, self._kept, side="right") - 1
         segment = np.arange(n_lists)[:, None] * k + split[None, :]
         cell = base[segment] + (self._kept - self.slot_start[split])[None, :] * tiles[segment]
         places = np.concatenate([cell.ravel(), [len(before) - 1]])
         return self._device.down(before[self._device.up(places)])
-
-    def _n_branches_of(self, k: int, n_lists: int) -> Int64s:
-        return np.tile(self._n_branches, n_lists)

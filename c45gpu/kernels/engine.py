@@ -111,7 +111,17 @@ class Engine(Protocol):
 
 def available() -> dict[str, str | None]:
     """The engines by name, each with the reason why it cannot be used here, None if it can."""
-    return {"reference": None, "cpu": None}
+    return {"reference": None, "cpu": None, "cuda": _missing_for_cuda()}
+
+
+def _missing_for_cuda() -> str | None:
+    from c45gpu.kernels.cuda_device import missing_packages
+
+    if missing_packages():
+        return missing_packages()
+    from c45gpu.kernels.cuda import missing
+
+    return missing()
 
 
 def open_engine(name: str, n_values: int) -> Engine:
@@ -134,4 +144,12 @@ def open_engine(name: str, n_values: int) -> Engine:
         from c45gpu.kernels.cpu import CpuEngine
 
         return CpuEngine()
+    if name == "cuda":
+        from c45gpu.kernels.cuda_device import missing_packages
+
+        if missing_packages():
+            raise EngineError(f"engine='cuda' {missing_packages()}")
+        from c45gpu.kernels.cuda import CudaEngine
+
+        return CudaEngine()
     raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *available()])}")

@@ -214,6 +214,12 @@ def test_thresholds_are_values_of_the_whole_column() -> None:
     assert thresholds(distinct, below, above, False).tolist() == [2.5, 4.0, 2.5, 4.0]
 
 
+def test_the_middle_of_the_greatest_numbers_is_no_infinity() -> None:
+    distinct = np.array([-1.7e308, 1.6e308, 1.63e308, 1.67e308, 1.7e308, math.inf])
+    below, above = np.array([1, 0, 3]), np.array([4, 4, 5])
+    assert thresholds(distinct, below, above, False).tolist() == [1.63e308, -1.7e308, 1.7e308]
+
+
 def test_release_8_takes_the_middle_in_single_precision() -> None:
     """Between neighbours there is none, and their middle rounds to even: to the upper one, which is never reached."""
     step = 2.0**-23

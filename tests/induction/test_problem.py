@@ -52,7 +52,8 @@ def test_fractions_take_all_bits(columns: list[Column], weights: list[float] | N
     case = problem.settings.case_units
     assert (case, problem.whole) == (1 << (TOTAL_BITS - 3), False)  # 4 and 4.5 are below 2^3
     assert problem.units.tolist() == [case * weight for weight in weights or [1] * 4]
-    assert (problem.settings.min_units, problem.settings.cap_units) == (2 * case, 25 * case)
+    assert problem.settings.min_units == 2 * case
+    assert problem.settings.cap_units == min(25 * case, 1 << TOTAL_BITS)
 
 
 def test_an_unknown_value_of_an_ignored_attribute_divides_nothing() -> None:
@@ -118,6 +119,20 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     assert posed(weights=[largest - 4, 1.0, 1.0, 1.0]).units.sum() == largest - 1
     with pytest.raises(DataError, match=r"add up to 2.25e\+15: scale them so that they stay below 2\^51"):
         posed(weights=[largest - 4, 2.0, 1.0, 1.0])
+
+
+def test_weights_too_small_to_be_divided_are_refused() -> None:
+    least = [2.0**-11] * 4
+    assert posed(weights=least).units.tolist() == [1 << 49] * 4
+    with pytest.raises(DataError, match=r"add up to 0.0019: scale them so that they add up to 0.001953125 or more"):
+        posed(weights=[*least[:3], 0.9 * least[3]])
+
+
+@pytest.mark.parametrize("weights", [[2.0**-11] * 4, [0.25] * 4, [2.0**49] * 3 + [0.5]])
+def test_all_settings_fit_64_bits(weights: list[float]) -> None:
+    settings = posed(weights=weights, min_cases=1_000_000).settings
+    assert max(settings) < 1 << 62
+    assert settings.min_units >= min(1 << TOTAL_BITS, 1_000_000 * settings.case_units)
 
 
 # ---------------------------------------------------------------- options

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pessimistically_pruned, pruned
 from c45gpu.induction.train import train
-from c45gpu.kernels.engine import Pairs
+from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, Tree
@@ -90,11 +91,22 @@ def test_a_leaf_may_be_a_tenth_of_an_error_worse() -> None:
         worse = estimate(both) - estimate(low, high)
         assert (0.0 < worse <= 0.1) == (n_nodes == 1)
         root = inner("discrete", 0, leaf(*map(float, low)), leaf(*map(float, high)))
-        tree, _ = prune(root, table_of(((0,), *low), ((1,), *high)))
-        assert (tree.n_nodes, tree.errors[0]) == (
+        tree, raised = prune(root, table_of(((0,), *low), ((1,), *high)))
+        assert (tree.n_nodes, raised, tree.errors[0]) == (
             n_nodes,
+            [],
             pytest.approx(estimate(both) if n_nodes == 1 else estimate(low, high)),
         )
+
+
+def test_a_leaf_may_be_a_tenth_of_an_error_worse_than_the_largest_branch() -> None:
+    below, low, high = (3, 2), (5, 0), (3, 5)
+    as_leaf, as_branch = estimate((11, 7)), estimate(low, (6, 7))
+    assert as_branch < as_leaf < as_branch + 0.1
+    assert as_leaf < estimate(below, low, high) + 0.1
+    root = inner("discrete", 0, leaf(3.0, 2.0), inner("discrete", 1, leaf(5.0, 0.0), leaf(3.0, 5.0)))
+    tree, raised = prune(root, table_of(((0, 1), *below), ((1, 0), *low), ((1, 1), *high)))
+    assert (tree.n_nodes, raised) == (1, [])
 
 
 @pytest.mark.parametrize(("confidence", "n_nodes"), [(0.01, 1), (0.25, 3), (1.0, 3)])
@@ -231,6 +243,32 @@ def test_a_raised_branch_is_judged_again() -> None:
     assert raised == [[(0, 2)], [(2, 4)]]
     assert (tree.attribute.tolist(), tree.class_weights.tolist()) == ([2, -1, -1], [[9, 4], [8, 2], [1, 2]])
     assert tree.errors[0] == pytest.approx(estimate((8, 2), (1, 2)))
+
+
+class HastyEngine(ReferenceEngine):
+    """Gives up on every branch whose errors would rise by more than is allowed for."""
+
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        changes = super().send(tree, units, pairs)
+        before = units[changes.leaf]
+        more = errors_in(before + changes.units) - errors_in(before)
+        rise = np.zeros(len(pairs.top), np.int64)
+        np.add.at(rise, changes.pair, more)
+        hopeless = rise > pairs.allowed
+        stays = ~hopeless[changes.pair]
+        return Changes(hopeless, *(x[stays] for x in changes[1:]))
+
+
+def errors_in(units: Int64s) -> Int64s:
+    return units.sum(1) - units.max(1)
+
+
+@pytest.mark.parametrize("confidence", [1e-9, 0.01, 0.25, 1.0])
+@given(table=larger_samples(), min_cases=st.sampled_from([1, 2]))
+def test_giving_up_changes_nothing(confidence: float, table: Sample, min_cases: int) -> None:
+    options = Options(confidence=confidence, min_cases=min_cases)
+    patient, hasty = (train(table.table, options, engine) for engine in (ReferenceEngine(), HastyEngine()))
+    assert hasty.pruned.equals(patient.pruned)
 
 
 @given(larger_samples(), asked())

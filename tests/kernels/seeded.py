@@ -31,7 +31,7 @@ def on_cpu(table: Table, options: Options | None = None, threads: int = 2) -> Mo
 
 
 @cache
-def reference_model(name: str, options: Options = Options()) -> Model:  # noqa: B008: frozen
+def reference_model(name: str, options: Options | None = None) -> Model:
     """The model that the reference engine makes of a table by name."""
     return train(TABLES[name](), options, "reference")
 
@@ -132,7 +132,7 @@ def borders(n_values: Sequence[int]) -> Table:
 
 def thousand_classes() -> Table:
     """More classes than fit a byte, some of them without a case."""
-    chance, n = np.random.default_rng(7), 6000
+    chance, n = np.random.default_rng(7), 3000
     number, other = chance.random(n), chance.integers(0, 30, n).astype(np.float64)
     return table_of([number, other, (chance.integers(0, 400, n), 400)], (number * 990).astype(int), 1000)
 

@@ -32,7 +32,9 @@ def instances(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, int, int]]]:
     n_branches = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any))
     testing = [node for node, n in enumerate(n_branches) if n]
     known = st.sampled_from(testing).flatmap(
-        lambda node: st.tuples(st.just(node), st.integers(-1, n_branches[node] - 1), st.integers(1, 1 << 44))
+        lambda node: st.tuples(
+            st.just(node), st.integers(-1, n_branches[node] - 1), st.integers(1, 4) | st.integers(1, 1 << 44)
+        )
     )
     drawn = draw(st.lists(known, max_size=12))
     held = {node for node, branch, _ in drawn if branch >= 0}

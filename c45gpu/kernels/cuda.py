@@ -1,0 +1,235 @@
+"""The engine for NVIDIA GPUs: every threshold of every attribute of every open node at once.
+
+Long columns are lists, sorted once and then only partitioned; columns with few values are codes, counted into
+histograms. Kernels stand in cuda_*.py, one file for each step, and take their array module as an argument, so that
+all of this runs without a GPU on NumPy and an emulator of CUDA (tests/cuda_emulator).
+
+    load    build_columns: sort                                        cuda_sort.py
+    score   tiles' class counts, their scan, cuts; histograms          cuda_score.py, cuda_codes.py
+    choose  on the host
+    split   branch of each instance, totals of the branches            cuda_mark.py
+            partition of instances and lists                           cuda_move.py, cuda_entries.py
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.choose import is_leaf
+from c45gpu.data.table import Floats, Table
+from c45gpu.errors import EngineError
+from c45gpu.formulas import q_log_q
+from c45gpu.kernels.cpu_nodes import choose_nodes
+from c45gpu.kernels.cuda_device import Device, Done, Launcher, Sizes, missing_packages
+from c45gpu.kernels.cuda_level import Level, Training
+from c45gpu.kernels.cuda_scoring import Scorer
+from c45gpu.kernels.cuda_sort import build_columns, distinct_values
+from c45gpu.kernels.cuda_splitting import Splitter
+from c45gpu.kernels.descend import Placement
+from c45gpu.kernels.engine import Changes, Pairs
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.model.predict import class_frequencies
+from c45gpu.model.tree import Tree
+
+TABLE_UNITS = 1 << 24  # up to this total weight H is looked up: a table of 128 MB at most
+H_AT_A_TIME = 1 << 16
+
+
+def missing() -> str | None:
+    """Why no GPU can be used here; None if one can."""
+    return missing_packages() or _missing_device()
+
+
+@cache
+def _missing_device() -> str | None:
+    import cupy
+
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"finds no usable NVIDIA driver ({error}): update the driver, or take engine='cpu'"
+    return None if count else "finds no NVIDIA GPU: take engine='cpu'"
+
+
+class CudaLauncher:
+    """Starts kernels on the current device; compiles each on its first use, once for each machine."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[Any, Any] = {}
+
+    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
+        """See :class:`c45gpu.kernels.cuda_device.Launcher`."""
+        from numba import cuda
+
+        if kernel not in self._compiled:
+            self._compiled[kernel] = cuda.jit(kernel, cache=True)
+        stream = cuda.external_stream(_current_stream())
+        self._compiled[kernel][blocks, threads, stream, shared_bytes](*map(_as_numba, arguments))
+
+
+def _current_stream() -> int:
+    import cupy
+
+    return int(cupy.cuda.get_current_stream().ptr)
+
+
+def _as_numba(value: Any) -> Any:
+    """A kernel's argument with CuPy's arrays as numba's: numba takes those inside tuples only so."""
+    from numba import cuda
+
+    if isinstance(value, tuple):
+        parts = [_as_numba(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return cuda.as_cuda_array(value, sync=False) if hasattr(value, "__cuda_array_interface__") else value
+
+
+class CudaEngine:
+    """See :class:`c45gpu.kernels.engine.Engine`.
+
+    Parameters
+    ----------
+    xp : module, optional
+        What stands for CuPy.
+    launcher : Launcher, optional
+        What starts kernels in place of numba.
+    sizes : Sizes, optional
+        How work is cut. No result depends on it.
+
+    Raises
+    ------
+    EngineError
+        Without CuPy, numba-cuda or a device, unless `xp` and `launcher` stand for them.
+    """
+
+    name = "cuda"
+
+    def __init__(self, xp: Any = None, launcher: Launcher | None = None, sizes: Sizes | None = None) -> None:
+        if xp is None or launcher is None:
+            reason = missing()
+            if reason is not None:
+                raise EngineError(f"engine='cuda' {reason}")
+            import cupy
+
+            xp, launcher = cupy, CudaLauncher()
+        self._device = Device(xp, launcher, sizes or Sizes())
+        self._level: Level
+        self._distinct: dict[int, Floats] = {}
+
+    @property
+    def work(self) -> Done:
+        """Launches and transfers so far."""
+        return self._device.done
+
+    def load(self, problem: Problem) -> Frontier:
+        """Take the cases of a problem; the frontier is its root."""
+        self._problem, self._distinct = problem, {}
+        self._training = self._trained(problem)
+        columns, table, settings = self._training.columns, problem.table, problem.settings
+        totals = np.bincount(table.classes, weights=problem.units, minlength=settings.n_classes).astype(np.int64)[None]
+        is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
+        stop = np.cumsum(columns.counts)
+        self._level = Level(
+            start=np.array([0, table.n_cases]),
+            weight=totals.sum(1),
+            cases=self._device.xp.arange(table.n_cases, dtype=np.int32),
+            units=self._device.up(np.zeros(0, np.int64) if self._training.counted else problem.units),
+            list_start=(stop - columns.counts)[:, None],
+            list_stop=stop[:, None],
+            entries=columns.entries,
+            layout=columns.layout,
+        )
+        return Frontier(totals, is_open)
+
+    def _trained(self, problem: Problem) -> Training:
+        schema, settings = problem.table.schema, problem.settings
+        used = [schema.attributes[a] for a in problem.used]
+        continuous = np.array([a.kind == "continuous" for a in used], np.bool_)
+        classes = self._device.up(problem.table.classes.astype(np.uint16))
+        columns = build_columns(self._device, problem, classes)
+        return Training(
+            settings=settings,
+            counted=problem.whole and bool((problem.units == 1).all()),
+            columns=columns,
+            classes=classes,
+            h=self._device.up(table_of_h(int(problem.units.sum()), settings.scale_bits)),
+            n_branches=np.where(continuous, 2, [len(a.values) for a in used]).astype(np.int64),
+            listed=np.flatnonzero(columns.list_of >= 0),
+            continuous=continuous,
+            n_codes=int(self._device.down(columns.codes.first)[-1]),
+        )
+
+    def distinct(self, attribute: int) -> Floats:
+        """Sorted distinct values of a continuous column, sorted again on the device when first asked for."""
+        if attribute not in self._distinct:
+            column = self._problem.table.column(self._problem.used[attribute])
+            self._distinct[attribute] = self._device.down(distinct_values(self._device.xp, column))
+        return self._distinct[attribute]
+
+    def score(self, first: int, stop: int) -> Candidates:
+        """The best test of every attribute for the open nodes first..stop-1."""
+        return Scorer(self._device, self._training, self._level).run(first, stop)
+
+    def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
+        """What :func:`c45gpu.choose.choose` says for each node, compiled for the host."""
+        chosen = np.empty(len(weight), np.int64)
+        scores = (candidates.gain, candidates.split, candidates.tries, candidates.possible)
+        choose_nodes(weight, scores, self._problem.facts, self._problem.settings, chosen)
+        return chosen
+
+    def split(self, splits: Splits) -> Children:
+        """Send the cases of open nodes down the branches."""
+        splitter = Splitter(self._device, self._training, self._level, splits)
+        divided = splitter.divide()
+        self._level = splitter.move()
+        below, above = self._ranks(splits.attribute, divided.below), self._ranks(splits.attribute, divided.above)
+        split = np.searchsorted(splitter.slot_start, divided.held, side="right") - 1
+        branch = divided.held - splitter.slot_start[split]
+        return Children(Frontier(divided.units, divided.is_open), split, branch, below, above)
+
+    def _ranks(self, attribute: Int64s, side: Int64s) -> Int64s:
+        """Ranks of the values on one side of cuts, of lists from the cases there."""
+        ranks = side.copy()
+        listed = (self._training.columns.list_of[attribute] >= 0) & (side >= 0)
+        for a in np.unique(attribute[listed]).tolist():
+            here = listed & (attribute == a)
+            column = self._problem.table.column(self._problem.used[a])
+            ranks[here] = np.searchsorted(self.distinct(a), column[side[here]])
+        return ranks
+
+    def place(self, tree: Tree) -> Int64s:
+        """Send all training cases down a tree and remember at which leaves they arrive."""
+        self._placement = Placement(self._problem, tree)
+        return self._placement.known(tree)
+
+    def cut(self, nodes: Int64s) -> None:
+        """The cases below these nodes are at them from now on."""
+        self._placement.cut(nodes)
+
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it."""
+        return self._placement.send(tree, units, pairs)
+
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
+        """All cases of each top are at the leaves of its branch from now on."""
+        return self._placement.raise_branches(tree, pairs)
+
+    def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
+        """Class frequencies of cases to be predicted."""
+        return class_frequencies(tree, table)
+
+    def close(self) -> None:
+        """Let go of the cases and of all memory."""
+        self.__dict__.clear()
+
+
+def table_of_h(total: int, scale_bits: int) -> Int64s:
+    """H of every weight up to the total, or of none where that would be a large table."""
+    table = np.empty(total + 1 if total < TABLE_UNITS else 0, np.int64)
+    for first in range(0, len(table), H_AT_A_TIME):
+        weights = np.arange(first, min(len(table), first + H_AT_A_TIME))
+        table[first : first + len(weights)] = q_log_q(weights, scale_bits)
+    return table

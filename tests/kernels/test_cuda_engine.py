@@ -1,0 +1,126 @@
+"""The CUDA engine under the emulator grows the reference engine's trees, byte for byte."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from c45gpu.data.frames import read_file
+from c45gpu.data.schema import Attribute, Schema
+from c45gpu.data.table import Table
+from c45gpu.errors import EngineError
+from c45gpu.induction.grow import Progress
+from c45gpu.induction.options import Options
+from c45gpu.induction.train import train
+from c45gpu.kernels import cuda, cuda_device
+from c45gpu.kernels.cuda_device import Done, Sizes
+from c45gpu.kernels.engine import available, open_engine
+from tests.kernels.cuda_here import SMALL, emulated_engine
+from tests.strategies import Asked, Sample, asked, larger_samples, samples
+
+TILES = (1, 2, 3, 31, 32, 33)
+
+
+def same_tree(table: Table, options: Options | None = None, sizes: Sizes = SMALL, seed: int = 0, **checks: Any) -> None:
+    expected = train(table, options, "reference")
+    found = train(table, options, emulated_engine(sizes, seed, **checks))
+    assert found.unpruned.equals(expected.unpruned)
+    assert found.pruned.equals(expected.pruned)
+
+
+@st.composite
+def sizes(draw: st.DrawFn) -> Sizes:
+    """Any way to cut the work."""
+    return Sizes(
+        threads=draw(st.sampled_from([1, 2, 3, 4, 32])),
+        tile=draw(st.sampled_from(TILES)),
+        few=draw(st.sampled_from([1, 2, 16])),
+        shared_cells=draw(st.sampled_from([1, 20, 500])),
+        histogram_bytes=draw(st.sampled_from([1, 1000, 1 << 20])),
+        most_ranks=draw(st.sampled_from([1, 3, 256])),
+    )
+
+
+@settings(max_examples=30)
+@given(sample=samples(), question=asked(), cut=sizes(), seed=st.integers(0, 99))
+def test_small_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
+    same_tree(sample.table, question.options, cut, seed)
+
+
+@settings(max_examples=12)
+@given(sample=larger_samples(), question=asked(), cut=sizes(), seed=st.integers(0, 99))
+def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
+    same_tree(sample.table, question.options, cut, seed, checks=False)
+
+
+@pytest.fixture(scope="module")
+def penguins(examples: Path) -> Table:
+    return read_file(examples / "penguins.csv", target="species")
+
+
+def test_penguins_in_lists(penguins: Table) -> None:
+    same_tree(penguins, sizes=SMALL._replace(tile=33, few=2), checks=False)
+
+
+def test_sizes_of_a_card(penguins: Table) -> None:
+    same_tree(penguins.take(np.arange(0, penguins.n_cases, 5)), sizes=Sizes(most_ranks=30))
+
+
+def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "c45gpu[cuda13]" in (available()["cuda"] or "")
+    with pytest.raises(EngineError, match=r"pip install 'c45gpu\[cuda13\]'"):
+        open_engine("cuda", 1)
+    with pytest.raises(EngineError, match=r"pip install 'c45gpu\[cuda13\]'"):
+        cuda.CudaEngine()
+
+
+def test_the_engine_asks_for_a_device_only_after_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "missing_packages", lambda: None)
+    monkeypatch.setattr(cuda, "_missing_device", lambda: "finds no NVIDIA GPU: take engine='cpu'")
+    with pytest.raises(EngineError, match="finds no NVIDIA GPU"):
+        cuda.CudaEngine()
+    assert cuda_device.missing_packages is not cuda.missing_packages
+
+
+def fan(width: int, unknown: float) -> Table:
+    """Cases whose tree tests the column of codes first, and then the long columns at so many nodes at once."""
+    random, n = np.random.default_rng(width), 25 * width
+    values, code = random.random((2, n)), np.arange(n) % width
+    classes = ((code < width / 2) ^ (values[0] > 0.8) ^ (values[1] > 0.9)).astype(np.int32)
+    values[random.random((2, n)) < unknown] = np.nan
+    names = tuple(f"v{v}" for v in range(width))
+    attributes = (Attribute("x", "continuous"), Attribute("y", "continuous"), Attribute("z", "discrete", names))
+    return Table(Schema(attributes, ("no", "yes")), [*values, code.astype(np.int32)], classes)
+
+
+def work_of_levels(table: Table) -> tuple[int, Done]:
+    """The most nodes of a level, and the most launches and transfers between two levels."""
+    engine = emulated_engine(Sizes(threads=8, tile=64, most_ranks=8), checks=False)
+    done, nodes = [], []
+
+    def note(level: Progress) -> None:
+        engine.distinct(0), engine.distinct(1)  # fetched once, whenever they are asked for
+        done.append(engine.work)
+        nodes.append(level.open_nodes)
+
+    train(table, Options(prune="none"), engine, note)
+    return max(nodes), Done(
+        max(b.launches - a.launches for a, b in pairwise(done)),
+        max(b.transfers - a.transfers for a, b in pairwise(done)),
+    )
+
+
+@pytest.mark.parametrize(("unknown", "most"), [(0.0, Done(12, 2)), (0.1, Done(14, 3))])
+def test_work_does_not_grow_with_nodes(unknown: float, most: Done) -> None:
+    """One transfer for the candidates, one for the branches' totals, one for the lengths of lists if they differ."""
+    few_nodes, few = work_of_levels(fan(4, unknown))
+    many_nodes, many = work_of_levels(fan(14, unknown))
+    assert many_nodes > 2 * few_nodes > 8
+    assert few == many == most
