@@ -36,14 +36,17 @@ HEAD: Final = (
 
 def document(plan: Plan, results: list[Result], command: str, load_before: float) -> dict[str, Any]:
     """Everything, as plain values for JSON."""
-    machine = _machine() | {"load_before": round(load_before, 2)}
+    whole = {"plan": asdict(plan), "results": [asdict(result) for result in results]}
+    return conditions(command, load_before) | whole
+
+
+def conditions(command: str, load_before: float) -> dict[str, Any]:
+    """Where and with what something was measured."""
     return {
         "command": command,
         "commit": _commit(),
-        "machine": machine,
+        "machine": _machine() | {"load_before": round(load_before, 2)},
         "packages": {name: _version(name) for name in PACKAGES},
-        "plan": asdict(plan),
-        "results": [asdict(result) for result in results],
     }
 
 

@@ -110,6 +110,7 @@ def train(
     unseen: Unseen | None = None,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
     engine: str = "auto",
+    dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
 ) -> None:
     """Grow a tree, prune it, print both and how they do.
@@ -130,12 +131,19 @@ def train(
         Save the model in this file.
     engine : str
         What grows the tree; c45gpu info lists the engines. The tree does not depend on it.
+    dry_run : bool
+        Read the data, say which engine would be used and how much memory it would need, and leave it at that.
     as_json : bool
         Print one JSON document.
     """
     where = _one_source(source, stem)
     options, test_path = (learning or Learning()).options(), (unseen or Unseen()).path(where)
     table = training_table(where, columns or Columns())
+    if dry_run:
+        from c45gpu.cli.dry_run import print_plan
+
+        print_plan(table, options, engine, as_json)
+        return
     model = _trained(table, options, engine)
     test = None if test_path is None else table_for(model, test_path, unseen="error")
     if output is not None:

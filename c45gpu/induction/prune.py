@@ -150,8 +150,10 @@ class ErrorBasedPruning:
         """
         limit = as_tree + SIMPLER_BY
         limit = np.where(as_leaf <= limit, np.minimum(limit, as_leaf - SIMPLER_BY), limit)
-        errors = (limit - as_branch) / self._least_rise + 0.5
-        return np.ceil(errors * self._case_units).astype(np.int64)
+        errors = limit - as_branch + 0.5
+        if self._least_rise < 0.5 or self._case_units > 1:  # no telling how little a part of an error counts
+            return np.where(errors < 0, -1, np.iinfo(np.int64).max)
+        return np.ceil(errors / self._least_rise).astype(np.int64)
 
     def _branch_estimates(self, branches: Int64s, changes: Changes) -> Floats:
         """What the branches would be estimated at, if their leaves' class weights changed so."""

@@ -17,6 +17,7 @@ from c45gpu.kernels.cpu_descend import DividedPlacement
 from c45gpu.kernels.cpu_dividing import DividingGrower
 from c45gpu.kernels.cpu_lists import build_lists, values_are_near
 from c45gpu.kernels.cpu_nodes import choose_nodes
+from c45gpu.kernels.cpu_plan import require
 from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.cpu_route import route
 from c45gpu.kernels.engine import Changes, Pairs
@@ -41,7 +42,14 @@ class CpuEngine:
         self._placement: WholePlacement | DividedPlacement
 
     def load(self, problem: Problem) -> Frontier:
-        """Take the cases of a problem; the frontier is its root."""
+        """Take the cases of a problem; the frontier is its root.
+
+        Raises
+        ------
+        MemoryPlanError
+            When the work would not fit into memory.
+        """
+        require(problem, self._crew.size)
         self._problem = problem
         lists = build_lists(problem, self._crew.pool)
         near = any(values_are_near(distinct, problem.settings.gap) for distinct in lists.distinct)
@@ -71,10 +79,8 @@ class CpuEngine:
     def place(self, tree: Tree) -> Int64s:
         """Send all training cases down a tree and remember at which leaves they arrive."""
         del self._grower  # its lists make room
-        if self._problem.whole and bool((self._problem.units == 1).all()):
-            self._placement = WholePlacement(self._problem, tree, self._crew)
-        else:
-            self._placement = DividedPlacement(self._problem, tree, self._crew)
+        placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
+        self._placement = placement(self._problem, tree, self._crew)
         return self._placement.known(tree)
 
     def cut(self, nodes: Int64s) -> None:

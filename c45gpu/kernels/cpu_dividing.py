@@ -155,7 +155,12 @@ class DividingGrower(CpuGrower):
                 units=np.empty(n, np.int64),
                 marks=np.empty(n, np.int32),
                 low=np.empty(c, np.int64),
-                room=ClassRoom(*(np.empty(c, np.int64) for _ in range(3)), np.empty(c, np.bool_)),
+                room=ClassRoom(
+                    low=np.empty(c, np.int64),
+                    inner=np.empty(c, np.int64),
+                    stale=np.empty(c, np.int64),
+                    is_stale=np.empty(c, np.bool_),
+                ),
                 totals=np.empty(c, np.int64),
                 histogram=np.empty((int(self.columns.code_first[-1]), c), np.int64),
                 position=np.empty(most, np.int64),

@@ -1,4 +1,4 @@
-"""Send training cases through a tree that is being pruned, when every case is whole.
+"""Send training cases through a tree that is being pruned, when no value is unknown.
 
 Rows lie in the order of the leaves they are at, leaves in preorder, so the cases of any node are neighbours::
 
@@ -70,34 +70,35 @@ def order_by_leaf(leaves: Any, cases: Any, before: Any, order: Any) -> None:
 
 @compiled
 def _send_some(
-    cases: Any, branch: Any, rows: Any, classes: Any, paths: Any, units: Any, allowed: Any, memory: Any
+    cases: Any, branch: Any, rows: Any, labels: Any, paths: Any, units: Any, allowed: Any, memory: Any
 ) -> Any:
     """Send cases down a branch; returns the number of leaves touched so far and what is still allowed."""
     added, touched, most, leaves, n_touched = memory
+    classes, weights = labels
     for i in range(len(cases)):
         ahead = i % ABREAST
         if ahead == 0:
             walk_abreast(rows, cases[i : i + ABREAST], branch, paths, leaves)
-        leaf, c = leaves[ahead], classes[cases[i]]
+        leaf, c, weight = leaves[ahead], classes[cases[i]], weights[cases[i]] if len(weights) else np.int64(1)
         slot = leaf - branch
         if most[slot] < 0:
             touched[n_touched] = leaf
             n_touched += 1
             most[slot] = units[leaf].max()
-        added[slot, c] += 1
+        added[slot, c] += weight
         here = units[leaf, c] + added[slot, c]
+        allowed -= weight
         if here > most[slot]:
+            allowed += here - most[slot]
             most[slot] = here
-        else:
-            allowed -= 1
-            if allowed < 0:
-                break
+        if allowed < 0:
+            break
     return n_touched, allowed
 
 
 @compiled
 def send_pairs(
-    order: Any, before: Any, end: Any, pairs: Any, rows: Any, classes: Any, paths: Any, units: Any, room: Any, out: Any
+    order: Any, before: Any, end: Any, pairs: Any, rows: Any, labels: Any, paths: Any, units: Any, room: Any, out: Any
 ) -> Any:
     """Send the cases of the tops' other branches; returns the number of rows of `out` that are filled.
 
@@ -114,7 +115,7 @@ def send_pairs(
         for first, stop in ((before[top], before[branch]), (before[end[branch]], before[end[top]])):
             if allowed >= 0:
                 memory = (added, touched, most, leaves, n)
-                n, allowed = _send_some(order[first:stop], branch, rows, classes, paths, units, allowed, memory)
+                n, allowed = _send_some(order[first:stop], branch, rows, labels, paths, units, allowed, memory)
         hopeless[p] = allowed < 0
         reached = np.sort(touched[:n])
         for i in range(n):
@@ -132,8 +133,9 @@ class WholePlacement:
     """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
 
     def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
-        self._crew, self._classes = crew, problem.table.classes
-        self._end = tree.end
+        self._crew, self._end = crew, tree.end
+        weights = problem.units if bool((problem.units != 1).any()) else np.empty(0, np.int64)
+        self._labels = (problem.table.classes, weights)
         self._rooms: SimpleQueue[tuple[Int64s, Int64s, Int64s]] = SimpleQueue()
         self._paths, tested = paths_of(tree)
         n = problem.table.n_cases
@@ -150,7 +152,9 @@ class WholePlacement:
 
     def known(self, tree: Tree) -> Int64s:
         """Units of the cases that take each entry of ``tree.branch``."""
-        return self._before[self._end[tree.branch]] - self._before[tree.branch]
+        weights = self._labels[1]
+        units = np.concatenate([[0], np.cumsum(weights[self._order])])[self._before] if len(weights) else self._before
+        return units[self._end[tree.branch]] - units[tree.branch]
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
@@ -166,7 +170,7 @@ class WholePlacement:
             found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, units.shape[1]), np.int64))
             out = (hopeless[first:stop], *found)
             filled = send_pairs(
-                self._order, self._before, self._end, some, self._rows, self._classes, paths, units, room, out
+                self._order, self._before, self._end, some, self._rows, self._labels, paths, units, room, out
             )
             self._rooms.put(room)
             return found[0][:filled] + first, found[1][:filled], found[2][:filled]

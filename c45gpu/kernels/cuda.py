@@ -13,6 +13,7 @@ all of this runs without a GPU on NumPy and an emulator of CUDA (tests/cuda_emul
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -26,13 +27,14 @@ from c45gpu.formulas import q_log_q
 from c45gpu.kernels.cpu_nodes import choose_nodes
 from c45gpu.kernels.cuda_device import Device, Done, Launcher, Sizes, missing_packages
 from c45gpu.kernels.cuda_level import Level, Training
+from c45gpu.kernels.cuda_moving import Mover
+from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
 from c45gpu.kernels.cuda_sort import build_columns, distinct_values
 from c45gpu.kernels.cuda_splitting import Splitter
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
-from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree
 
 TABLE_UNITS = 1 << 24  # up to this total weight H is looked up: a table of 128 MB at most
@@ -55,6 +57,13 @@ def _missing_device() -> str | None:
     return None if count else "finds no NVIDIA GPU: take engine='cpu'"
 
 
+def _free_memory() -> int:
+    """Bytes that are free on the device or in CuPy's pool."""
+    import cupy
+
+    return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
+
+
 class CudaLauncher:
     """Starts kernels on the current device; compiles each on its first use, once for each machine."""
 
@@ -67,7 +76,8 @@ class CudaLauncher:
 
         if kernel not in self._compiled:
             self._compiled[kernel] = cuda.jit(kernel, cache=True)
-        stream = cuda.external_stream(_current_stream())
+        pointer = _current_stream()
+        stream = cuda.external_stream(pointer) if pointer else 0  # 0 is the default stream to numba
         self._compiled[kernel][blocks, threads, stream, shared_bytes](*map(_as_numba, arguments))
 
 
@@ -98,6 +108,8 @@ class CudaEngine:
         What starts kernels in place of numba.
     sizes : Sizes, optional
         How work is cut. No result depends on it.
+    free : callable, optional
+        Bytes of memory that a level may take, once the lists are there; on a device what is free on it.
 
     Raises
     ------
@@ -107,15 +119,22 @@ class CudaEngine:
 
     name = "cuda"
 
-    def __init__(self, xp: Any = None, launcher: Launcher | None = None, sizes: Sizes | None = None) -> None:
+    def __init__(
+        self,
+        xp: Any = None,
+        launcher: Launcher | None = None,
+        sizes: Sizes | None = None,
+        free: Callable[[], int] | None = None,
+    ) -> None:
         if xp is None or launcher is None:
             reason = missing()
             if reason is not None:
                 raise EngineError(f"engine='cuda' {reason}")
             import cupy
 
-            xp, launcher = cupy, CudaLauncher()
+            xp, launcher, free = cupy, CudaLauncher(), free or _free_memory
         self._device = Device(xp, launcher, sizes or Sizes())
+        self._sizes, self._free = self._device.sizes, free
         self._level: Level
         self._distinct: dict[int, Floats] = {}
 
@@ -126,12 +145,13 @@ class CudaEngine:
 
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
-        self._problem, self._distinct = problem, {}
+        self._problem, self._distinct, self._device.sizes = problem, {}, self._sizes
         self._training = self._trained(problem)
         columns, table, settings = self._training.columns, problem.table, problem.settings
         totals = np.bincount(table.classes, weights=problem.units, minlength=settings.n_classes).astype(np.int64)[None]
         is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
-        stop = np.cumsum(columns.counts)
+        stops = [np.cumsum(columns.counts[chunk.first : chunk.stop]) for chunk in columns.chunks]
+        stop = np.concatenate([np.zeros(0, np.int64), *stops])
         self._level = Level(
             start=np.array([0, table.n_cases]),
             weight=totals.sum(1),
@@ -139,7 +159,7 @@ class CudaEngine:
             units=self._device.up(np.zeros(0, np.int64) if self._training.counted else problem.units),
             list_start=(stop - columns.counts)[:, None],
             list_stop=stop[:, None],
-            entries=columns.entries,
+            chunks=columns.chunks,
             layout=columns.layout,
         )
         return Frontier(totals, is_open)
@@ -149,7 +169,7 @@ class CudaEngine:
         used = [schema.attributes[a] for a in problem.used]
         continuous = np.array([a.kind == "continuous" for a in used], np.bool_)
         classes = self._device.up(problem.table.classes.astype(np.uint16))
-        columns = build_columns(self._device, problem, classes)
+        columns = build_columns(self._device, problem, classes, self._free)
         return Training(
             settings=settings,
             counted=problem.whole and bool((problem.units == 1).all()),
@@ -183,8 +203,8 @@ class CudaEngine:
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
         splitter = Splitter(self._device, self._training, self._level, splits)
-        divided = splitter.divide()
-        self._level = splitter.move()
+        divided, division = splitter.divide()
+        self._level = Mover(self._device, self._training, self._level, splits, division).run()
         below, above = self._ranks(splits.attribute, divided.below), self._ranks(splits.attribute, divided.above)
         split = np.searchsorted(splitter.slot_start, divided.held, side="right") - 1
         branch = divided.held - splitter.slot_start[split]
@@ -202,6 +222,7 @@ class CudaEngine:
 
     def place(self, tree: Tree) -> Int64s:
         """Send all training cases down a tree and remember at which leaves they arrive."""
+        del self._level  # its memory goes back to CuPy's pool
         self._placement = Placement(self._problem, tree)
         return self._placement.known(tree)
 
@@ -219,7 +240,7 @@ class CudaEngine:
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""
-        return class_frequencies(tree, table)
+        return route(self._device, tree, table)
 
     def close(self) -> None:
         """Let go of the cases and of all memory."""

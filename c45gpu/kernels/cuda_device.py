@@ -45,6 +45,8 @@ class Sizes(NamedTuple):
         Memory for the histograms of the nodes that are scored together.
     most_ranks : int
         A continuous column with more different values than this gets a list.
+    lists_at_a_time : int
+        So many lists are moved together; memory is needed for that many twice.
     """
 
     threads: int = 128
@@ -53,6 +55,7 @@ class Sizes(NamedTuple):
     shared_cells: int = 2048
     histogram_bytes: int = 256 << 20
     most_ranks: int = 256
+    lists_at_a_time: int = 1 << 30
 
 
 class Launcher(Protocol):

@@ -16,7 +16,9 @@ import numpy as np
 
 from c45gpu.choose import Settings
 from c45gpu.kernels.cuda_counts import Layout, Weights
-from c45gpu.kernels.cuda_sort import Columns
+from c45gpu.kernels.cuda_device import Device
+from c45gpu.kernels.cuda_score import Lists
+from c45gpu.kernels.cuda_sort import Chunk, Columns
 from c45gpu.kernels.level import Bools, Int64s
 
 
@@ -34,8 +36,8 @@ class Level:
     units : device array of int64, shape (instances,)
         Of length 0 where every case counts 1.
     list_start, list_stop : ndarray of int64, shape (n_lists, m)
-        The entries of each list at each node.
-    entries : device array of uint32 or uint64
+        The entries of each list at each node, within their chunk.
+    chunks : list of Chunk
     layout : Layout
     """
 
@@ -45,7 +47,7 @@ class Level:
     units: Any
     list_start: Int64s
     list_stop: Int64s
-    entries: Any
+    chunks: list[Chunk]
     layout: Layout
 
 
@@ -89,3 +91,9 @@ class Training:
     def weights(self, level: Level) -> Weights:
         """What cases count at a level."""
         return Weights(level.units, self.h, self.settings.scale_bits)
+
+
+def lists_of(device: Device, training: Training, level: Level, chunk: Chunk, near_of: Any = None) -> Lists:
+    """A chunk's lists as kernels see them; `near_of` is of use for scoring only."""
+    near = device.xp.zeros(1, np.int64) if near_of is None else near_of
+    return Lists(chunk.entries, level.layout, level.cases, near, training.columns.near_values)

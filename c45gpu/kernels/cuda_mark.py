@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda, int64
+from numba.cuda import libdevice
 
-from c45gpu.formulas import units_before
 from c45gpu.kernels.cuda_codes import CUT_BITS, Codes, Instances
 from c45gpu.kernels.cuda_counts import (
     Weights,
@@ -121,10 +121,16 @@ def find_fractions(totals: Any, slot_start: Any, upto: Any) -> None:
 
 
 @on_device
+def units_upto(units: Any, fraction: Any) -> Any:
+    """:func:`c45gpu.formulas.units_before` with a product that no compiler fuses with the sums inside ``//``."""
+    return int64(libdevice.dmul_rn(np.float64(units), fraction))
+
+
+@on_device
 def share_of(units: Any, slot: Any, first: Any, upto: Any) -> Any:
     """The share of a slot in the units of an instance with an unknown value; `first` is the split's first slot."""
-    before = int64(units_before(units, upto[slot - 1])) if slot > first else int64(0)
-    return int64(units_before(units, upto[slot])) - before
+    before = units_upto(units, upto[slot - 1]) if slot > first else int64(0)
+    return units_upto(units, upto[slot]) - before
 
 
 def share_unknown(

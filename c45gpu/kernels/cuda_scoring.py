@@ -9,7 +9,7 @@ import numpy as np
 from c45gpu.kernels.cuda_codes import Instances, count_codes, score_codes
 from c45gpu.kernels.cuda_counts import Weights, scan_cells
 from c45gpu.kernels.cuda_device import Device, Work, work_for
-from c45gpu.kernels.cuda_level import Level, Training
+from c45gpu.kernels.cuda_level import Level, Training, lists_of
 from c45gpu.kernels.cuda_score import (
     Asked,
     Bests,
@@ -53,20 +53,17 @@ class Scorer:
 
     def _score_lists(self, first: int, stop: int, weight: Any, found: Found) -> None:
         device, training, level = self._device, self._training, self._level
-        start, end = (bound[:, first:stop].ravel() for bound in (level.list_start, level.list_stop))
-        if not len(start):
-            return
-        work = work_for(device, start, end, device.sizes.tile)
-        number = np.repeat(np.arange(level.list_start.shape[0]), stop - first)
-        near_of = device.up(training.columns.near_of[number])
-        lists = Lists(level.entries, level.layout, level.cases, near_of, training.columns.near_values)
         weights = training.weights(level)
-        scoring, bests = self._walk(lists, weights, work)
-        packed = device.up(
-            np.stack([np.tile(np.arange(stop - first), level.list_start.shape[0]), training.listed[number]])
-        )
-        asked = Asked(packed[0], packed[1], self._n_used, weight)
-        device.launch(best_of_segments, len(start), bests, weights, work.tiles, scoring, asked, found)
+        for chunk in level.chunks:
+            rows = (slice(chunk.first, chunk.stop), slice(first, stop))
+            start, end = level.list_start[rows].ravel(), level.list_stop[rows].ravel()
+            work = work_for(device, start, end, device.sizes.tile)
+            number = np.repeat(np.arange(chunk.first, chunk.stop), stop - first)
+            node = np.tile(np.arange(stop - first), chunk.stop - chunk.first)
+            packed = device.up(np.stack([node, training.listed[number], training.columns.near_of[number]]))
+            scoring, bests = self._walk(lists_of(device, training, level, chunk, packed[2]), weights, work)
+            asked = Asked(packed[0], packed[1], self._n_used, weight)
+            device.launch(best_of_segments, len(start), bests, weights, work.tiles, scoring, asked, found)
 
     def _walk(self, lists: Lists, weights: Weights, work: Work) -> tuple[Scoring, Bests]:
         """Count the tiles, sum up over those before each, and find the best cut of each."""

@@ -5,6 +5,7 @@ Columns are sorted one after the other, so there is room for one unsorted at a t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,18 @@ import numpy.typing as npt
 from c45gpu.kernels.cuda_codes import Codes
 from c45gpu.kernels.cuda_counts import Layout
 from c45gpu.kernels.cuda_device import Device
+from c45gpu.kernels.cuda_plan import Needs, planned
 from c45gpu.kernels.level import Int64s, Problem
 
-CODE_TYPES = (np.uint8, np.uint16, np.int32)
+CODE_TYPES: tuple[type[np.integer[Any]], ...] = (np.uint8, np.uint16, np.int32)
+
+
+class Chunk(NamedTuple):
+    """The lists first..stop-1, one after the other."""
+
+    first: int
+    stop: int
+    entries: Any  # device array of uint32 or uint64
 
 
 class Columns(NamedTuple):
@@ -24,8 +34,8 @@ class Columns(NamedTuple):
     Attributes
     ----------
     codes : Codes
-    entries : device array of uint32 or uint64
-        All lists one after the other.
+    chunks : list of Chunk
+        All lists; whoever takes the columns over may empty it.
     counts : ndarray of int64, shape (n_lists,)
         Entries of each.
     layout : Layout
@@ -37,7 +47,7 @@ class Columns(NamedTuple):
     """
 
     codes: Codes
-    entries: Any
+    chunks: list[Chunk]
     counts: Int64s
     layout: Layout
     list_of: Int64s
@@ -46,19 +56,28 @@ class Columns(NamedTuple):
     near_values: Any
 
 
-def known_values(xp: Any, column: Any) -> Any:
-    """The column on the device without -0.0, and which of its values are known."""
-    values = xp.asarray(column) + 0.0
-    return values, ~xp.isnan(values)
+class Sorted(NamedTuple):
+    """The known values of a column in their order, on the device."""
+
+    cases: Any  # int64
+    values: Any  # without -0.0
+    differs: Any  # bool: from the one before; True first
+
+
+def sort_column(xp: Any, column: Any) -> Sorted:
+    """Sort a column; NaN, which is sorted last, is left out."""
+    values = xp.asarray(column) + 0.0  # turns -0.0 into 0.0
+    cases = xp.argsort(values, kind="stable")[: int((~xp.isnan(values)).sum())]
+    values = values[cases]
+    differs = xp.ones(len(values), np.bool_)
+    differs[1:] = values[1:] != values[:-1]
+    return Sorted(cases, values, differs)
 
 
 def distinct_values(xp: Any, column: Any) -> Any:
     """Sorted distinct values of a column, on the device."""
-    values, known = known_values(xp, column)
-    values = xp.sort(values[known])
-    differs = xp.ones(len(values), np.bool_)
-    differs[1:] = values[1:] != values[:-1]
-    return values[differs]
+    by_value = sort_column(xp, column)
+    return by_value.values[by_value.differs]
 
 
 class _Builder:
@@ -81,12 +100,14 @@ class _Builder:
         if attribute.kind == "discrete":
             self._add_codes(self._device.up(column), np.zeros(len(attribute.values)), continuous=False)
             return False
-        distinct = distinct_values(self._device.xp, column)
+        by_value = sort_column(self._device.xp, column)
+        distinct = by_value.values[by_value.differs]
         if len(distinct) > self._device.sizes.most_ranks:
-            self._add_list(column, distinct)
+            self._add_list(by_value)
+            self.near_of.append(self._near_row(column, distinct))
             return True
-        values, known = known_values(self._device.xp, column)
-        ranks = self._device.xp.where(known, self._device.xp.searchsorted(distinct, values), -1)
+        ranks = self._device.xp.full(len(column), -1, np.int32)
+        ranks[by_value.cases] = self._device.xp.cumsum(by_value.differs) - 1
         self._add_codes(ranks, self._device.down(distinct).astype(np.float64), continuous=True)
         return False
 
@@ -95,16 +116,11 @@ class _Builder:
         self.values.append(values)
         self.continuous.append(continuous)
 
-    def _add_list(self, column: npt.NDArray[Any], distinct: Any) -> None:
-        xp, layout = self._device.xp, self._layout
-        values, known = known_values(xp, column)
-        order = xp.argsort(values, kind="stable")[: int(known.sum())]  # NaN is sorted last
-        values = values[order]
-        entries = (self._classes[order].astype(np.int64) << layout.id_bits) | order
-        entries[0] |= 1 << layout.new_bit
-        entries[1:] |= (values[1:] != values[:-1]).astype(np.int64) << layout.new_bit
+    def _add_list(self, by_value: Sorted) -> None:
+        layout, cases = self._layout, by_value.cases
+        entries = (self._classes[cases].astype(np.int64) << layout.id_bits) | cases
+        entries |= by_value.differs.astype(np.int64) << layout.new_bit
         self.lists.append(entries.astype(self.word))
-        self.near_of.append(self._near_row(column, distinct))
 
     def _near_row(self, column: npt.NDArray[Any], distinct: Any) -> int:
         gap, wide = self._problem.settings.gap, distinct.astype(np.float64)
@@ -122,7 +138,7 @@ class _Builder:
         """All codes in the narrowest type that holds them and one more for unknown."""
         device, n_cases = self._device, self._problem.table.n_cases
         sizes = [len(values) for values in self.values]
-        kind = next(kind for kind in CODE_TYPES if max(sizes, default=0) <= np.iinfo(kind).max)
+        kind = self._code_type()
         unknown = int(np.iinfo(kind).max)
         codes = device.xp.zeros((len(sizes) or 1, n_cases), kind)
         for row, column in enumerate(self.codes):
@@ -137,21 +153,61 @@ class _Builder:
             attribute=device.up(np.zeros(1, np.int64)),
         )
 
+    def needs(self) -> Needs:
+        """What the columns need beside the lists that are there."""
+        table, kind = self._problem.table, np.dtype(self._code_type())
+        return Needs(
+            n_cases=table.n_cases,
+            n_classes=self._problem.settings.n_classes,
+            n_lists=len(self.lists),
+            word_bytes=self._layout.bits // 8,
+            code_bytes=len(self.codes) * kind.itemsize,
+            divided=not self._problem.whole or bool((self._problem.units != 1).any()),
+        )
+
+    def _code_type(self) -> type[np.integer[Any]]:
+        most = max((len(values) for values in self.values), default=0)
+        return next(kind for kind in CODE_TYPES if most <= np.iinfo(kind).max)
+
+    def _chunk(self, first: int) -> Chunk:
+        stop = min(first + self._device.sizes.lists_at_a_time, len(self.lists))
+        entries = self._device.xp.concatenate(self.lists[first:stop])
+        self.lists[first:stop] = [entries[:0]] * (stop - first)  # their memory makes room
+        return Chunk(first, stop, entries)
+
     def finished(self, list_of: Int64s, code_of: Int64s) -> Columns:
         """All of it."""
         device, xp = self._device, self._device.xp
-        entries = xp.concatenate(self.lists) if self.lists else xp.zeros(0, self.word)
         near = xp.stack(self.near) if self.near else xp.zeros((1, 1), np.float32)
         codes = self.stacked_codes()._replace(attribute=device.up(np.flatnonzero(code_of >= 0)))
         counts = np.array([len(entries) for entries in self.lists], np.int64)
+        chunks = [self._chunk(first) for first in range(0, len(self.lists), device.sizes.lists_at_a_time)]
         near_of = np.array(self.near_of, np.int64)
-        return Columns(codes, entries, counts, self._layout, list_of, code_of, near_of, near)
+        return Columns(codes, chunks, counts, self._layout, list_of, code_of, near_of, near)
 
 
-def build_columns(device: Device, problem: Problem, classes: Any) -> Columns:
-    """Sort the columns; `classes` are those of the cases, on the device."""
+def build_columns(device: Device, problem: Problem, classes: Any, free: Callable[[], int] | None = None) -> Columns:
+    """Sort the columns, and plan how they are moved.
+
+    Parameters
+    ----------
+    device : Device
+        Its sizes are changed to what fits.
+    problem : Problem
+    classes : device array
+        Of the cases.
+    free : callable, optional
+        Bytes of free device memory; without it there is no limit.
+
+    Raises
+    ------
+    MemoryPlanError
+        If a level would not fit.
+    """
     builder = _Builder(device, problem, classes)
     listed = np.array([builder.add(k) for k in range(len(problem.used))], np.bool_)
+    if free is not None:
+        device.sizes = planned(builder.needs(), free(), device.sizes)
     list_of = np.where(listed, np.cumsum(listed) - 1, -1)
     code_of = np.where(listed, -1, np.cumsum(~listed) - 1)
     return builder.finished(list_of, code_of)

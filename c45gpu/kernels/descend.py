@@ -6,6 +6,8 @@ their known weight. A *slot* is one branch of one node; the slots of node i are 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from c45gpu.formulas import units_before
@@ -67,11 +69,24 @@ def _shares(start: Int64s, weight: np.ndarray, node: Int64s, units: Int64s) -> t
     return slots[here[some]], position[some], share[some]
 
 
+class Sent(NamedTuple):
+    """Instances that arrived at leaves, in the order of those, and the numbers of the instances that they replace."""
+
+    pair: Int64s
+    leaf: Int64s
+    case: Int64s
+    units: Int64s
+    gone: Int64s
+
+
 class Placement:
     """The training cases at the leaves of a tree that is being pruned: instances in the order of their leaves.
 
     All that happens below a node stays within its range of (preorder) numbers, so the instances of any node are
     neighbours, before and after its branches are cut or raised.
+
+    Cases that join a node change nothing for those that are there already, as long as all values there are known: so
+    only what joins is sent down. From a node with an unknown value on, whose shares change, all its cases are.
     """
 
     def __init__(self, problem: Problem, tree: Tree) -> None:
@@ -79,10 +94,10 @@ class Placement:
         self._classes = problem.table.classes.astype(np.int64)
         self._end = tree.end
         self._known = np.zeros(len(tree.branch), np.int64)
-        n = problem.table.n_cases
-        root = np.zeros(n, np.int64)
-        placed = self._descend(tree, root, root, np.arange(n), problem.units, self._known)
-        _, self._leaf, self._case, self._units = placed
+        self._unknown = np.zeros(tree.n_nodes, np.bool_)  # whether a case at the node has no known value for its test
+        self._leaf = self._case = self._units = np.zeros(0, np.int64)
+        root, cases = np.zeros(problem.table.n_cases, np.int64), np.arange(problem.table.n_cases)
+        _, self._leaf, self._case, self._units, _ = self._descend(tree, root, root, cases, problem.units)
 
     def known(self, tree: Tree) -> Int64s:
         """Units of the cases that take each entry of ``tree.branch`` with a known value."""
@@ -95,19 +110,26 @@ class Placement:
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """See :meth:`c45gpu.kernels.engine.Engine.send`."""
-        pair, leaf, case, sent = self._resend(tree, pairs, self._known.copy())
-        keys, inverse = np.unique(pair * len(tree.kind) + leaf, return_inverse=True)
-        pair, leaf = keys // len(tree.kind), keys % len(tree.kind)
-        change = sums(inverse, self._classes[case], sent, len(keys), self._n_classes) - units[leaf]
+        kept = self._known, self._unknown
+        self._known, self._unknown = self._known.copy(), self._unknown.copy()
+        pair, leaf, case, sent, gone = self._join(tree, pairs)
+        self._known, self._unknown = kept
+        owner = np.searchsorted(pairs.top, self._leaf[gone], side="right") - 1
+        key = np.concatenate([pair, owner]) * len(tree.kind) + np.concatenate([leaf, self._leaf[gone]])
+        keys, inverse = np.unique(key, return_inverse=True)
+        classes = self._classes[np.concatenate([case, self._case[gone]])]
+        signed = np.concatenate([sent, -self._units[gone]])
+        change = sums(inverse, classes, signed, len(keys), self._n_classes)
         some = change.any(axis=1)
-        return Changes(np.zeros(len(pairs.top), np.bool_), pair[some], leaf[some], change[some])
+        pair, leaf = keys[some] // len(tree.kind), keys[some] % len(tree.kind)
+        return Changes(np.zeros(len(pairs.top), np.bool_), pair, leaf, change[some])
 
     def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """See :meth:`c45gpu.kernels.engine.Engine.raise_branches`."""
-        _, leaf, case, units = self._resend(tree, pairs, self._known)
-        here, _ = self._range(pairs.top, self._end[pairs.top])
+        _, leaf, case, units, gone = self._join(tree, pairs)
         rest = np.ones(len(self._leaf), np.bool_)
-        rest[here] = False
+        rest[gone] = False
+        rest[self._outside(pairs)[0]] = False
         leaf = np.concatenate([self._leaf[rest], leaf])
         order = np.argsort(leaf, kind="stable")
         self._leaf = leaf[order]
@@ -120,34 +142,59 @@ class Placement:
         start, end = np.searchsorted(self._leaf, first), np.searchsorted(self._leaf, stop)
         return ranges(start, end), np.repeat(np.arange(len(first)), end - start)
 
-    def _resend(self, tree: Tree, pairs: Pairs, known: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        """Send all cases of the tops down the branches: pairs, leaves, cases and units."""
-        here, pair = self._range(pairs.top, self._end[pairs.top])
-        keys, inverse = np.unique(pair * self._table.n_cases + self._case[here], return_inverse=True)
-        units = np.bincount(inverse, weights=self._units[here], minlength=len(keys)).astype(np.int64)
-        pair, case = keys // self._table.n_cases, keys % self._table.n_cases
-        return self._descend(tree, pair, pairs.branch[pair], case, units, known)
+    def _outside(self, pairs: Pairs) -> tuple[Int64s, Int64s]:
+        """The instances below each top that are not below its branch, and which top each is below."""
+        before, pair = self._range(pairs.top, pairs.branch)
+        after, other = self._range(self._end[pairs.branch], self._end[pairs.top])
+        return np.concatenate([before, after]), np.concatenate([pair, other])
 
-    def _descend(
-        self, tree: Tree, pair: Int64s, node: Int64s, case: Int64s, units: Int64s, known: Int64s
-    ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        """Send instances, each of a pair and at a node, down to the leaves; sorted by leaf. Writes `known`.
+    def _join(self, tree: Tree, pairs: Pairs) -> Sent:
+        """Send what is below each top and not below its branch down that branch. Writes what is known of nodes."""
+        here, pair = self._outside(pairs)
+        pair, case, units = self._merged(pair, self._case[here], self._units[here])
+        return self._descend(tree, pair, pairs.branch[pair], case, units)
 
-        Instances of one node are of one pair here, since subtrees of different pairs do not overlap.
-        """
+    def _merged(self, node: Int64s, case: Int64s, units: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """One instance for each node and case."""
+        keys, inverse = np.unique(node * self._table.n_cases + case, return_inverse=True)
+        total = np.bincount(inverse, weights=units, minlength=len(keys)).astype(np.int64)
+        return keys // self._table.n_cases, keys % self._table.n_cases, total
+
+    def _descend(self, tree: Tree, pair: Int64s, node: Int64s, case: Int64s, units: Int64s) -> Sent:
+        """Send instances, each of a pair and at a node, down to the leaves."""
+        pair_of = np.zeros(tree.n_nodes, np.int64)
+        pair_of[node] = pair
+        fresh = np.zeros(tree.n_nodes, np.bool_)  # all cases of the node are on their way
         arrived: list[tuple[Int64s, Int64s, Int64s, Int64s]] = []
+        gone = [np.zeros(0, np.int64)]
         while len(node):
             at_leaf = tree.kind[node] == LEAF
-            arrived.append((pair[at_leaf], node[at_leaf], case[at_leaf], units[at_leaf]))
-            pair, node, case, units = (x[~at_leaf] for x in (pair, node, case, units))
-            nodes, position = np.unique(node, return_inverse=True)
-            first = tree.branch_start[nodes]
-            start = np.concatenate([[0], np.cumsum(tree.branch_start[nodes + 1] - first)])
+            arrived.append((pair_of[node[at_leaf]], node[at_leaf], case[at_leaf], units[at_leaf]))
+            node, case, units = (x[~at_leaf] for x in (node, case, units))
             taken = branches_taken(tree, self._table, node, case)
-            slot, instance, units, weight = divide(start, position, taken, units)
-            entry = ranges(first, tree.branch_start[nodes + 1])
-            known[entry], node = weight, tree.branch[entry[slot]]
-            pair, case = pair[instance], case[instance]
+            self._unknown[node[taken < 0]] = True
+            nodes = np.unique(node)
+            stirred = nodes[self._unknown[nodes] & ~fresh[nodes]]
+            if len(stirred):
+                here, owner = self._range(stirred, self._end[stirred])
+                gone.append(here)
+                node, case, units = self._merged(
+                    np.concatenate([node, stirred[owner]]),
+                    np.concatenate([case, self._case[here]]),
+                    np.concatenate([units, self._units[here]]),
+                )
+                fresh[stirred] = True
+                taken = branches_taken(tree, self._table, node, case)
+            first, stop = tree.branch_start[nodes], tree.branch_start[nodes + 1]
+            entry = ranges(first, stop)
+            start = np.concatenate([[0], np.cumsum(stop - first)])
+            slot, instance, units, weight = divide(start, np.searchsorted(nodes, node), taken, units)
+            again = np.repeat(fresh[nodes], stop - first)
+            self._known[entry] = np.where(again, 0, self._known[entry]) + weight
+            below = tree.branch[entry]
+            fresh[below] = again
+            pair_of[below] = np.repeat(pair_of[nodes], stop - first)
+            node, case = below[slot], case[instance]
         pair, node, case, units = (np.concatenate(x) for x in zip(*arrived, strict=True))
         order = np.argsort(node, kind="stable")
-        return pair[order], node[order], case[order], units[order]
+        return Sent(pair[order], node[order], case[order], units[order], np.concatenate(gone))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from c45gpu.choose import NO_TEST
@@ -102,6 +102,7 @@ def test_progress_counts_cases_not_units() -> None:
     assert [level.open_weight for level in Grower(ReferenceEngine(), problem)] == [8.0, 0.0]
 
 
+@settings(max_examples=50)
 @given(larger_samples(), asked(), st.integers(1, 500))
 def test_batches_give_the_same_tree(table: Sample, question: Asked, batch_bytes: int) -> None:
     problem = pose(table.table, question.options)

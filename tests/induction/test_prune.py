@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c45gpu.data.table import Table
@@ -264,6 +264,7 @@ def errors_in(units: Int64s) -> Int64s:
 
 
 @pytest.mark.parametrize("confidence", [1e-9, 0.01, 0.25, 1.0])
+@settings(max_examples=40)
 @given(table=larger_samples(), min_cases=st.sampled_from([1, 2]))
 def test_giving_up_changes_nothing(confidence: float, table: Sample, min_cases: int) -> None:
     options = Options(confidence=confidence, min_cases=min_cases)

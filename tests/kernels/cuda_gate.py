@@ -7,8 +7,11 @@ of the machine code are kept in cuda_figures.txt, which this program writes anew
 from __future__ import annotations
 
 import importlib.metadata
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from numba import typeof, void
@@ -17,12 +20,13 @@ from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
+from c45gpu.kernels import cuda_sort
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_counts import Layout
-from c45gpu.kernels.cuda_device import Sizes
+from c45gpu.kernels.cuda_sort import CODE_TYPES
 from tests.cuda_compile import CAPABILITIES, HEADING, Capability, Report, compile_kernel
 from tests.cuda_emulator import Emulation
-from tests.kernels.cuda_here import EmulatedLauncher
+from tests.kernels.cuda_here import SMALL, EmulatedLauncher
 
 FIGURES = Path(__file__).parent / "cuda_figures.txt"
 MADE_BY = ("numba-cuda", "nvidia-cuda-nvcc", "nvidia-nvvm")  # figures are theirs as much as the kernels'
@@ -37,15 +41,14 @@ class Launched(NamedTuple):
 
 
 class Recorder(EmulatedLauncher):
-    """Notes what it launches, and the most shared memory of it."""
+    """Notes what it launches."""
 
     def __init__(self, gpu: Emulation) -> None:
         super().__init__(gpu)
-        self.launched: dict[tuple[Any, Any], int] = {}
+        self.launched: dict[tuple[Any, Any], None] = {}
 
     def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
-        key = (kernel, void(*map(typeof, arguments)))
-        self.launched[key] = max(shared_bytes, self.launched.get(key, 0))
+        self.launched[kernel, void(*map(typeof, arguments))] = None
         super().__call__(kernel, blocks, threads, shared_bytes, arguments)
 
 
@@ -67,37 +70,31 @@ def table(n: int, classes: int, values: int, unknown: float) -> Table:
     return Table(schema, [*long, code, random.integers(0, 2, n, np.int32)], label.astype(np.int32))
 
 
-def launched(sizes: Sizes) -> dict[Launched, int]:
-    """Every kernel at every type, with the most dynamic shared memory (bytes) that it asks for."""
-    tables = [table(60, 2, 3, 0.0), table(60, 20, 3, 0.2), table(150, 2, 40, 0.2), table(60, 2, 300, 0.0)]
+@cache
+def launched() -> tuple[Launched, ...]:
+    """Every kernel at every type, in the order of their names."""
     recorder = Recorder(Emulation(0, checks=False))
-    for wide in (False, True):
-        for cases in [*tables, *(table(30, 2, 70_000, 0.0) for _ in range(1))]:
-            engine = CudaEngine(recorder.gpu.xp, recorder, sizes)
-            with widened(wide):
-                train(cases, Options(prune="none", min_cases=1, criterion="gain"), engine)
-    return {Launched(k.__name__, k, s): shared for (k, s), shared in recorder.launched.items()}
+    tables = [table(24, 2, 3, 0.0), table(24, 20, 3, 0.3), table(30, 2, 20, 0.3)]
+    for cases, wide, kind in [(tables[i], wide, CODE_TYPES[i]) for i in range(3) for wide in (False, True)]:
+        engine = CudaEngine(recorder.gpu.xp, recorder, SMALL)
+        with mock.patch.object(cuda_sort, "CODE_TYPES", (kind,)), wide_entries() if wide else nullcontext():
+            model = train(cases, Options(prune="none", min_cases=1, criterion="gain"), engine)
+        columns = [c.astype(np.float64) if wide and c.dtype.kind == "f" else c for c in cases.columns if c is not None]
+        router = CudaEngine(recorder.gpu.xp, recorder, SMALL)
+        router.route(model.unpruned, Table(cases.schema, columns, cases.classes))
+    found = [Launched(kernel.__name__, kernel, signature) for kernel, signature in recorder.launched]
+    return tuple(sorted(found, key=lambda one: (one.name, str(one.signature))))
 
 
-class widened:
-    """While this lasts, entries are wide, as of very many cases, if asked for."""
-
-    def __init__(self, wide: bool) -> None:
-        self._wide = wide
-
-    def __enter__(self) -> None:
-        self._narrow = Layout.__dict__["holding"]
-        if self._wide:
-            Layout.holding = classmethod(lambda cls, n, n_classes, bits=32: self._narrow.__func__(cls, n, n_classes, 64))
-
-    def __exit__(self, *error: object) -> None:
-        Layout.holding = self._narrow
+def wide_entries() -> Any:
+    """While this lasts, entries have 64 bits, as those of very many cases."""
+    narrow = Layout.holding
+    return mock.patch.object(Layout, "holding", lambda n, n_classes, least_bits=32: narrow(n, n_classes, 64))
 
 
-def reports(capability: Capability, sizes: Sizes) -> list[tuple[Report, int]]:
-    """What each kernel became for a card, and its dynamic shared memory."""
-    found = sorted(launched(sizes).items(), key=lambda item: (item[0].name, str(item[0].signature)))
-    return [(compile_kernel(one.kernel, one.signature, capability), shared) for one, shared in found]
+def report_of(one: Launched, capability: Capability) -> Report:
+    """What a kernel became for a card."""
+    return compile_kernel(one.kernel, one.signature, capability)
 
 
 def versions() -> str:
@@ -107,7 +104,8 @@ def versions() -> str:
 
 def main() -> None:
     """Write the figures."""
-    rows = [report.row() for capability in CAPABILITIES for report, _ in reports(capability, Sizes())]
+    every = launched()
+    rows = [report_of(one, capability).row() for capability in CAPABILITIES for one in every]
     FIGURES.write_text("\n".join([versions(), HEADING, *rows, ""]), "utf-8")
 
 

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda13]'")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+
 from c45gpu.data.frames import read_file
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
@@ -21,6 +24,7 @@ from c45gpu.induction.train import train
 from c45gpu.kernels import cuda, cuda_device
 from c45gpu.kernels.cuda_device import Done, Sizes
 from c45gpu.kernels.engine import available, open_engine
+from tests.kernels.cuda_gate import table
 from tests.kernels.cuda_here import SMALL, emulated_engine
 from tests.strategies import Asked, Sample, asked, larger_samples, samples
 
@@ -44,6 +48,7 @@ def sizes(draw: st.DrawFn) -> Sizes:
         shared_cells=draw(st.sampled_from([1, 20, 500])),
         histogram_bytes=draw(st.sampled_from([1, 1000, 1 << 20])),
         most_ranks=draw(st.sampled_from([1, 3, 256])),
+        lists_at_a_time=draw(st.sampled_from([1, 2, 1 << 30])),
     )
 
 
@@ -57,6 +62,23 @@ def test_small_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) ->
 @given(sample=larger_samples(), question=asked(), cut=sizes(), seed=st.integers(0, 99))
 def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
     same_tree(sample.table, question.options, cut, seed, checks=False)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_tables_with_unknown_values(seed: int) -> None:
+    cases, cut = table(20 + seed, 2 + seed % 4, 2 + seed, 0.2), SMALL._replace(tile=TILES[seed % len(TILES)])
+    same_tree(cases, Options(min_cases=1 + seed % 2), cut, seed, checks=False)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("most_ranks", [1, 256])
+@pytest.mark.parametrize("tile", [1, 3, 32])
+def test_the_lowest_of_equal_cuts(threads: int, most_ranks: int, tile: int) -> None:
+    """Both cuts tell as much, and stand in different threads or tiles."""
+    schema = Schema((Attribute("x", "continuous"),), ("in", "out"))
+    cases = Table(schema, [np.repeat([0.0, 1.0, 2.0], 8)], np.repeat([1, 0, 1], 8).astype(np.int32))
+    same_tree(cases, Options(prune="none"), SMALL._replace(threads=threads, tile=tile, most_ranks=most_ranks))
+    assert train(cases, Options(prune="none"), "reference").unpruned.threshold[0] == 0.0
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c45gpu.formulas import q_log_q
@@ -201,6 +201,7 @@ def test_larger_tables_by_hand(table: Sample, question: Asked, chance: random.Ra
     check_levels(table, question, chance, levels=4)
 
 
+@settings(max_examples=50)
 @given(larger_samples(), st.randoms(use_true_random=False))
 def test_scoring_in_batches_gives_the_same(table: Sample, chance: random.Random) -> None:
     problem = pose(table.table, Options(min_cases=1))

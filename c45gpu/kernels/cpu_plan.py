@@ -1,0 +1,260 @@
+"""How much memory the CPU engine needs, beside the table, before any of it is allocated.
+
+Memory is needed in three stages; a part that outlives a stage counts in each::
+
+    sorting    lists  distinct values  codes                        scratch of the workers that sort
+    growing    lists  distinct values  codes  spare lists  H marks  scratch of the workers  tree
+    pruning                                   rows of values        scratch of the workers  tree
+
+What depends on the values is estimated: whether a continuous column has few values, from a sample of it; the size of
+the tree, and how often unknown values divide cases, from what tables of that kind were seen to take
+(bench/bench_memory.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.data.schema import Schema
+from c45gpu.errors import MemoryPlanError
+from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
+from c45gpu.kernels.cpu_lists import MOST_CODES, layout_for
+from c45gpu.kernels.level import Problem
+from c45gpu.kernels.memory import available_bytes
+
+SORTING, GROWING, PRUNING = "sorting", "growing", "pruning"
+STAGES = (SORTING, GROWING, PRUNING)
+LITTLE = 64 << 20  # bytes; not worth a look at the values and at what is free
+SAMPLE = 4096  # values of a column that tell whether it has few
+KEPT_BLOCK = 32 << 20  # glibc's allocator gives larger blocks back to the system, smaller ones it may keep
+CASES_OF_A_NODE = 8  # one node for so many cases; trees with 0.01 to 0.24 nodes for each were seen
+NODE_BYTES, NODE_CLASS_BYTES = 220, 56  # of a node and each of its classes, in all arrays that pruning has at once
+DIVISIONS = 10  # a share u of unknown values makes 1 + 10 u instances of a case at a level
+
+
+class Work(NamedTuple):
+    """What a plan depends on.
+
+    Attributes
+    ----------
+    n_cases, n_classes, threads : int
+    columns : int
+        Used attributes.
+    value_bytes : tuple of int
+        Bytes of a value, for each continuous column that needs a list.
+    coded_lists : int
+        Discrete attributes that need a list.
+    codes, n_codes : int
+        Columns with few values, and all their values together.
+    most_branches : int
+        Of a test.
+    row_bytes : int
+        Of a value in the rows that pruning makes: 4 if float32 holds all, else 8.
+    whole : bool
+        Cases weigh 1, and no value is unknown.
+    unknown : float
+        Share of unknown values.
+    near : bool
+        Values are compared as release 8 does.
+    """
+
+    n_cases: int
+    n_classes: int
+    threads: int
+    columns: int
+    value_bytes: tuple[int, ...]
+    coded_lists: int
+    codes: int
+    n_codes: int
+    most_branches: int
+    row_bytes: int
+    whole: bool = True
+    unknown: float = 0.0
+    near: bool = False
+
+
+class Part(NamedTuple):
+    """Some memory, and the stages in which it is needed."""
+
+    name: str
+    n_bytes: int
+    stages: tuple[str, ...]
+
+
+class MemoryPlan(NamedTuple):
+    """What the engine will need beside the table.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    """
+
+    parts: tuple[Part, ...]
+
+    def of_stage(self, stage: str) -> int:
+        """Bytes needed in a stage."""
+        return sum(part.n_bytes for part in self.parts if stage in part.stages)
+
+    @property
+    def total(self) -> int:
+        """Bytes needed in the stage that needs most."""
+        return max(map(self.of_stage, STAGES))
+
+
+def work_of_schema(
+    schema: Schema, dtypes: Sequence[npt.DTypeLike | None], n_cases: int, threads: int, few: Sequence[bool] = ()
+) -> Work:
+    """The work on whole cases, as far as it shows without the cases.
+
+    Parameters
+    ----------
+    schema : Schema
+    dtypes : sequence of dtype or None
+        Of each attribute's column; only those of continuous attributes matter.
+    n_cases, threads : int
+    few : sequence of bool, optional
+        For each attribute whether it is continuous and has few values; it is assumed to have many otherwise.
+    """
+    used = [schema.attributes[a] for a in schema.used]
+    short = [a for a in schema.used if few and few[a]]
+    long = [a for a in schema.used if schema.attributes[a].kind == "continuous" and a not in short]
+    discrete = [len(attribute.values) for attribute in used if attribute.kind == "discrete"]
+    coded = [n for n in discrete if n <= MOST_CODES]
+    wide = any(np.dtype(dtypes[a]).itemsize > 4 for a in [*long, *short])
+    return Work(
+        n_cases=n_cases,
+        n_classes=schema.n_classes,
+        threads=threads,
+        columns=len(used),
+        value_bytes=tuple(np.dtype(dtypes[a]).itemsize for a in long),
+        coded_lists=len(discrete) - len(coded),
+        codes=len(coded) + len(short),
+        n_codes=sum(coded) + MOST_CODES * len(short),
+        most_branches=max([2, *discrete]),
+        row_bytes=8 if wide else 4,
+    )
+
+
+def work_of(problem: Problem, threads: int) -> Work:
+    """The work that a problem is; some of its values are looked at."""
+    table = problem.table
+    rows = np.arange(0, table.n_cases, max(1, table.n_cases // SAMPLE))
+    samples = [None if column is None else column[rows] for column in table.columns]
+    few = [x is not None and x.dtype.kind == "f" and _looks_short(x, len(x) == table.n_cases) for x in samples]
+    dtypes = [None if column is None else column.dtype for column in table.columns]
+    near = problem.settings.gap > 0
+    return work_of_schema(table.schema, dtypes, table.n_cases, threads, few)._replace(
+        whole=problem.whole and not near and bool((problem.units == 1).all()),
+        unknown=0.0 if problem.whole else _share_of_unknown([x for x in samples if x is not None]),
+        near=near,
+    )
+
+
+def _looks_short(sample: npt.NDArray[Any], is_all: bool) -> bool:
+    """Whether a column has few values, as far as a sample can tell: none of them occurs only once."""
+    distinct, counts = np.unique(sample[~np.isnan(sample)], return_counts=True)
+    return len(distinct) <= MOST_CODES and (is_all or bool((counts > 1).all()))
+
+
+def _share_of_unknown(samples: list[npt.NDArray[Any]]) -> float:
+    unknown = [np.isnan(x).mean() if x.dtype.kind == "f" else (x < 0).mean() for x in samples]
+    return float(np.mean(unknown)) if unknown else 0.0
+
+
+def plan(work: Work) -> MemoryPlan:
+    """What the engine will need for this work."""
+    return MemoryPlan(tuple(part for part in [*_columns(work), *_workers(work), *_pruning(work)] if part.n_bytes))
+
+
+def _columns(work: Work) -> Iterator[Part]:
+    """What is allocated for all workers together, while the tree grows."""
+    n, both = work.n_cases, (SORTING, GROWING)
+    layout = layout_for(n, work.n_classes)
+    lists = (len(work.value_bytes) + work.coded_lists + 1) * n * (4 if layout.new_bit == 31 else 8)
+    yield Part("weights", 16 * n, STAGES)  # and as much again that making them leaves with the allocator
+    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both)
+    yield Part("distinct values", n * sum(work.value_bytes), both)
+    yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
+    yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
+    yield Part("spare lists", int(lists * _instances(work)), (GROWING,))
+    yield Part("table of H", 8 * (n + 1), (GROWING,))
+    yield Part("marks", n * (1 if work.whole and work.most_branches <= 256 else 4), (GROWING,))
+    if not work.whole:
+        yield Part("units", int(20 * n * _instances(work)), (GROWING,))
+    if work.near:
+        yield Part("values that may be near", 4 * n * len(work.value_bytes), (GROWING,))
+
+
+def _workers(work: Work) -> Iterator[Part]:
+    """What each worker has for itself, while the tree grows."""
+    n, sorting = work.n_cases, len(work.value_bytes) + work.coded_lists
+    of_pairs = max([4, *work.value_bytes]) > 4  # a 64-bit image does not share its word with the row
+    scratch = (40 if of_pairs else 24) + (24 if work.near else 0)
+    stages = (SORTING, GROWING) if 8 * n <= KEPT_BLOCK else (SORTING,)
+    yield Part("scratch for sorting", min(work.threads, sorting) * n * scratch, stages)
+    histogram = work.n_codes * work.n_classes * 8
+    branches = work.most_branches * (work.n_classes + 4) * 8
+    by_row = 4 if work.whole else 12 + (8 if work.near else 0)
+    small = 2 * FINISH_BYTES + min(branches, 8 * FINISH_COUNTS) if work.whole else 16 * work.most_branches
+    yield Part("scratch for growing", work.threads * (n * by_row + 2 * histogram + small), (GROWING,))
+
+
+def _pruning(work: Work) -> Iterator[Part]:
+    n = work.n_cases
+    nodes = n // CASES_OF_A_NODE + 2 * work.most_branches
+    yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
+    yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
+    instances = _instances(work)
+    placed = 20 * n if work.whole else 40 * int(n * instances)
+    yield Part("cases at leaves", placed, (PRUNING,))
+    if not work.whole:
+        yield Part("cases under way", work.threads * int(n * (136 + 40 * instances)), (PRUNING,))
+
+
+def _instances(work: Work) -> float:
+    """How many instances a case makes at a level, where unknown values divide it."""
+    return 1 + DIVISIONS * work.unknown
+
+
+def require(problem: Problem, threads: int) -> None:
+    """See that growing and pruning fit the memory that there is.
+
+    Raises
+    ------
+    MemoryPlanError
+        When they do not; the message says how many rows would fit.
+    """
+    table = problem.table
+    dtypes = [None if column is None else column.dtype for column in table.columns]
+    at_most = work_of_schema(table.schema, dtypes, table.n_cases, threads)._replace(whole=problem.whole)
+    if plan(at_most).total <= LITTLE:
+        return
+    work, available = work_of(problem, threads), available_bytes()
+    needed = plan(work).total
+    if available is not None and needed > available:
+        fitting = rows_that_fit(work, available)
+        raise MemoryPlanError(
+            f"{work.n_cases} cases with {work.columns} attributes need {size(needed)} beside the table, and "
+            f"{size(available)} are free: about {fitting} cases would fit; train on a sample or with fewer attributes"
+        )
+
+
+def rows_that_fit(work: Work, available: int) -> int:
+    """The most cases of such a table whose plan stays within some bytes."""
+    low, high = 0, work.n_cases
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if plan(work._replace(n_cases=middle)).total <= available else (low, middle)
+    return low
+
+
+def size(n_bytes: int) -> str:
+    """Bytes for a person to read: three digits and a unit."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.3g} {name}"
+    return f"{n_bytes / 1e3:.3g} kB"

@@ -1,0 +1,180 @@
+"""The memory plan: what it counts, and that work which does not fit is refused before it starts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from c45gpu.cli import main
+from c45gpu.data.schema import Attribute, Schema
+from c45gpu.errors import MemoryPlanError
+from c45gpu.induction.options import Options
+from c45gpu.induction.problem import pose
+from c45gpu.induction.train import train
+from c45gpu.kernels import cpu, cpu_plan
+from c45gpu.kernels.cpu import CpuEngine
+from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, Work, plan, rows_that_fit, work_of
+from c45gpu.kernels.cpu_plan import size as said
+from tests.kernels.seeded import TABLES, many_valued, mixed, with_unknown, with_weights
+
+N = 100_000
+
+
+def work(columns: int = 10, number: str = "float32", n: int = N, threads: int = 2) -> Work:
+    """Continuous columns with many values, and two classes."""
+    schema = Schema(tuple(Attribute(f"a{a}", "continuous") for a in range(columns)), ("no", "yes"))
+    return cpu_plan.work_of_schema(schema, [number] * columns, n, threads)
+
+
+def named(memory: MemoryPlan) -> dict[str, int]:
+    return {part.name: part.n_bytes for part in memory.parts}
+
+
+def test_lists_and_values() -> None:
+    parts = named(plan(work(10)))
+    assert parts["lists"] == 11 * 4 * N + N
+    assert parts["spare lists"] == 11 * 4 * N
+    assert parts["distinct values"] == 10 * 4 * N
+    assert parts["table of H"] == 8 * (N + 1)
+    assert parts["rows"] == 10 * 4 * N
+    assert named(plan(work(10, "float64")))["distinct values"] == 10 * 8 * N
+    assert "codes" not in parts
+
+
+def test_entries_of_64_bits_take_twice_as_much() -> None:
+    assert named(plan(work(1)._replace(n_cases=1 << 30)))["lists"] == (1 << 30) * 9
+    assert named(plan(work(1)._replace(n_cases=(1 << 30) + 1)))["lists"] == ((1 << 30) + 1) * 17
+
+
+def test_stages_share_what_they_do_not_need_at_once() -> None:
+    memory = plan(work())
+    assert memory.total == max(memory.of_stage(stage) for stage in (SORTING, GROWING, PRUNING))
+    assert memory.total < sum(part.n_bytes for part in memory.parts)
+    assert {part.name for part in memory.parts if PRUNING in part.stages} == {
+        "weights",
+        "tree",
+        "rows",
+        "cases at leaves",
+    }
+
+
+@pytest.mark.parametrize("change", [{"n_cases": 2 * N}, {"threads": 8}, {"unknown": 0.1, "whole": False}])
+def test_more_work_needs_more(change: dict[str, object]) -> None:
+    assert plan(work()._replace(**change)).total > plan(work()).total
+
+
+def test_16_bytes_an_entry_of_complete_float32_tables() -> None:
+    """From ten columns on, on two cores, what stays with the allocator and the allowance for the tree left aside."""
+    for n, columns in ((10_000_000, 12), (10_000_000, 28), (1_000_000, 500)):
+        memory = plan(work(columns, n=n))
+        growing = memory.of_stage(GROWING) - named(memory)["tree"]
+        assert growing / (n * columns) < 16.5
+
+
+def test_columns_are_looked_at() -> None:
+    chance = np.random.default_rng(0)
+    table = mixed(0, 50_000)
+    columns = [*table.columns]
+    columns[1] = np.where(chance.random(50_000) < 0.99, 0, chance.random(50_000)).astype(np.float32)
+    found = work_of(pose(replace(table, columns=columns, _ranks={}), Options()), 3)
+    assert (found.n_cases, found.n_classes, found.threads, found.columns) == (50_000, 2, 3, 5)
+    assert found.value_bytes == (4, 4)  # the second: rare values may be many
+    assert (found.codes, found.n_codes, found.coded_lists) == (3, 255 + 3 + 12, 0)
+    assert (found.whole, found.near, found.unknown) == (True, False, 0.0)
+
+
+def test_kinds_of_cases_are_told_apart() -> None:
+    many = work_of(pose(many_valued(1, 3000, 700), Options()), 1)
+    assert (many.coded_lists, many.most_branches, many.row_bytes) == (1, 700, 8)
+    assert not work_of(pose(with_weights(mixed(0, 3000), [1, 2]), Options()), 1).whole
+    assert not work_of(pose(mixed(0, 3000), Options(compat="r8")), 1).whole
+    unknown = work_of(pose(with_unknown(mixed(0, 20_000), 0.1), Options()), 1)
+    assert unknown.unknown == pytest.approx(0.1, abs=0.01)
+    assert not unknown.whole
+
+
+def test_rows_that_fit_are_the_most() -> None:
+    available = plan(work(n=77_777)).total
+    rows = rows_that_fit(work(), available)
+    assert rows >= 77_777
+    assert plan(work(n=rows)).total <= available < plan(work(n=rows + 1)).total
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: 3_000_000)
+    monkeypatch.setattr(cpu_plan, "LITTLE", 0)
+    monkeypatch.delattr(cpu, "build_lists")
+    with pytest.raises(MemoryPlanError) as refusal:
+        train(TABLES["whole cases"](), engine=CpuEngine(2))
+    needed = said(plan(work_of(pose(TABLES["whole cases"](), Options()), 2)).total)
+    assert f"20000 cases with 5 attributes need {needed} beside the table, and 3 MB are free" in str(refusal.value)
+
+
+def test_little_work_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: 1)
+    cpu_plan.require(pose(mixed(0, 300), Options()), 2)
+    with pytest.raises(MemoryPlanError, match="need"):
+        cpu_plan.require(pose(mixed(0, 300), Options()), 2000)
+
+
+def test_a_system_that_does_not_tell_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: None)
+    cpu_plan.require(pose(mixed(0, 300), Options()), 2000)
+
+
+@pytest.mark.parametrize(("n_bytes", "text"), [(0, "0 kB"), (12_340, "12.3 kB"), (5e6, "5 MB"), (10.25e9, "10.2 GB")])
+def test_sizes_are_readable(n_bytes: float, text: str) -> None:
+    assert said(int(n_bytes)) == text
+
+
+# ---------------------------------------------------------------- c45gpu train --dry-run
+@pytest.fixture
+def csv(tmp_path: Path) -> str:
+    table, path = mixed(0, 2000), tmp_path / "cases.csv"
+    rows = zip(*(column.tolist() for column in table.columns), table.classes.tolist(), strict=True)
+    lines = [f"{a},{b},{c},x{d},x{e},k{y}" for a, b, c, d, e, y in rows]
+    path.write_text("\n".join(["a,b,c,d,e,y", *lines]))
+    return str(path)
+
+
+def test_dry_run_prints_the_plan_and_trains_nothing(
+    csv: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(cpu, "build_lists")
+    assert main(["train", csv, "--target", "y", "--engine", "cpu", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("engine cpu, ")
+    assert lines[1].split() == ["sorting", "growing", "pruning"]
+    assert any(line.startswith("spare lists ") and line.split()[2] == "-" for line in lines)
+    assert lines[-1].startswith("at most ")
+
+
+def test_dry_run_as_json(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", csv, "--target", "y", "--engine", "cpu", "--dry-run", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["engine"] == "cpu"
+    growing = sum(part["n_bytes"] for part in document["parts"] if "growing" in part["stages"])
+    assert document["total"] == growing
+
+
+def test_dry_run_with_the_engine_of_small_tables(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", csv, "--target", "y", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "engine reference: its memory is not planned\n"
+
+
+def test_dry_run_of_what_does_not_fit(
+    csv: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: 1_000_000)
+    monkeypatch.setattr(cpu_plan, "LITTLE", 0)
+    assert main(["train", csv, "--target", "y", "--engine", "cpu", "--dry-run"]) == 1
+    assert "error: 2000 cases with 5 attributes need" in capsys.readouterr().err
+
+
+def test_dry_run_of_an_engine_that_is_not_there(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", csv, "--target", "y", "--engine", "steam", "--dry-run"]) == 2
+    assert "there is no engine 'steam'" in capsys.readouterr().err
