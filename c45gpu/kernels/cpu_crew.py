@@ -12,6 +12,7 @@ import numpy as np
 
 from c45gpu.kernels.level import Int64s
 
+LEAST_TASK = 1 << 12  # cases: less work is done sooner than handed to another thread
 TASKS_PER_WORKER = 4  # so that workers end at about the same time
 
 
@@ -43,10 +44,10 @@ class Crew:
 
     def shares(self, counts: Int64s, groups: int = 1) -> list[slice]:
         """Cut nodes into runs of about equally many cases, enough for all workers if each is done `groups` times."""
-        wanted = max(1, -(-TASKS_PER_WORKER * self.size // groups))
         ends = np.cumsum(counts)
         if not len(ends):
             return []
+        wanted = min(-(-TASKS_PER_WORKER * self.size // groups), 1 + int(ends[-1]) // LEAST_TASK)
         cuts = np.searchsorted(ends, ends[-1] * np.arange(1, wanted) / wanted) + 1
         edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(counts)), [len(counts)]]))
         return [slice(int(a), int(b)) for a, b in pairwise(edges)]

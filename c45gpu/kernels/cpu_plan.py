@@ -56,6 +56,8 @@ class Work(NamedTuple):
         Of a value in the rows that pruning makes: 4 if float32 holds all, else 8.
     whole : bool
         Cases weigh 1, and no value is unknown.
+    divided : bool
+        Some value is unknown.
     unknown : float
         Share of unknown values.
     near : bool
@@ -73,6 +75,7 @@ class Work(NamedTuple):
     most_branches: int
     row_bytes: int
     whole: bool = True
+    divided: bool = False
     unknown: float = 0.0
     near: bool = False
 
@@ -146,10 +149,11 @@ def work_of(problem: Problem, threads: int) -> Work:
     samples = [None if column is None else column[rows] for column in table.columns]
     few = [x is not None and x.dtype.kind == "f" and _looks_short(x, len(x) == table.n_cases) for x in samples]
     dtypes = [None if column is None else column.dtype for column in table.columns]
-    near = problem.settings.gap > 0
+    near, divided = problem.settings.gap > 0, not problem.whole and table.has_unknown()
     return work_of_schema(table.schema, dtypes, table.n_cases, threads, few)._replace(
         whole=problem.whole and not near and bool((problem.units == 1).all()),
-        unknown=0.0 if problem.whole else _share_of_unknown([x for x in samples if x is not None]),
+        divided=divided,
+        unknown=_share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
         near=near,
     )
 
@@ -209,10 +213,10 @@ def _pruning(work: Work) -> Iterator[Part]:
     yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
     yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
     instances = _instances(work)
-    placed = 20 * n if work.whole else 40 * int(n * instances)
+    placed = 40 * int(n * instances) if work.divided else 20 * n if work.whole else 36 * n
     yield Part("cases at leaves", placed, (PRUNING,))
-    if not work.whole:
-        yield Part("cases under way", work.threads * int(n * (136 + 40 * instances)), (PRUNING,))
+    if work.divided:
+        yield Part("cases under way", work.threads * int(n * (192 + 40 * instances)), (PRUNING,))
 
 
 def _instances(work: Work) -> float:

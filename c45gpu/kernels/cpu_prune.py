@@ -18,33 +18,10 @@ import numpy as np
 
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_route import ROWS_AT_A_TIME, branch_taken, fill_rows, paths_of, row_type
+from c45gpu.kernels.cpu_route import ABREAST, ROWS_AT_A_TIME, fill_rows, paths_of, row_type, walk_abreast
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import LEAF, THRESHOLD, Tree
-
-ABREAST = 16  # enough to hide a visit to the second cache
-
-
-@compiled
-def walk_abreast(rows: Any, cases: Any, start: Any, paths: Any, nodes: Any) -> None:
-    """The leaves of a few cases, from one node on, when all values have branches.
-
-    They go down side by side, so that none waits for the memory that another's step asks for.
-    """
-    nodes[: len(cases)] = start
-    moved = True
-    while moved:
-        moved = False
-        for i in range(len(cases)):
-            node = nodes[i]
-            sign = paths.signs[node]
-            if sign.kind == THRESHOLD:
-                nodes[i] = paths.branch[sign.first + np.int64(rows[cases[i], sign.column] > sign.threshold)]
-                moved = True
-            elif sign.kind != LEAF:
-                nodes[i] = paths.branch[sign.first + branch_taken(rows[cases[i], sign.column], node, paths)]
-                moved = True
+from c45gpu.model.tree import LEAF, Tree
 
 
 @compiled

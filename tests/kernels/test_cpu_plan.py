@@ -62,7 +62,9 @@ def test_stages_share_what_they_do_not_need_at_once() -> None:
     }
 
 
-@pytest.mark.parametrize("change", [{"n_cases": 2 * N}, {"threads": 8}, {"unknown": 0.1, "whole": False}])
+@pytest.mark.parametrize(
+    "change", [{"n_cases": 2 * N}, {"threads": 8}, {"unknown": 0.1, "divided": True, "whole": False}]
+)
 def test_more_work_needs_more(change: dict[str, object]) -> None:
     assert plan(work()._replace(**change)).total > plan(work()).total
 
@@ -90,11 +92,12 @@ def test_columns_are_looked_at() -> None:
 def test_kinds_of_cases_are_told_apart() -> None:
     many = work_of(pose(many_valued(1, 3000, 700), Options()), 1)
     assert (many.coded_lists, many.most_branches, many.row_bytes) == (1, 700, 8)
-    assert not work_of(pose(with_weights(mixed(0, 3000), [1, 2]), Options()), 1).whole
+    weighted = work_of(pose(with_weights(mixed(0, 3000), [0.1, 2]), Options()), 1)
+    assert (weighted.whole, weighted.divided) == (False, False)
     assert not work_of(pose(mixed(0, 3000), Options(compat="r8")), 1).whole
     unknown = work_of(pose(with_unknown(mixed(0, 20_000), 0.1), Options()), 1)
     assert unknown.unknown == pytest.approx(0.1, abs=0.01)
-    assert not unknown.whole
+    assert (unknown.whole, unknown.divided) == (False, True)
 
 
 def test_rows_that_fit_are_the_most() -> None:
