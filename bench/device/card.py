@@ -49,7 +49,8 @@ class RealCard:
 
         from c45gpu.kernels.cuda import CudaLauncher
 
-        self.xp, self.launcher = cupy, CudaLauncher()
+        self.xp: Any = cupy
+        self.launcher: Launcher = CudaLauncher()
 
     def engine(self) -> Engine:
         """A new engine."""
@@ -97,7 +98,8 @@ class EmulatedCard:
         from tests.kernels.cuda_here import EmulatedLauncher
 
         gpu = Emulation(0, checks=False)
-        self.xp, self.launcher = gpu.xp, EmulatedLauncher(gpu)
+        self.xp: Any = gpu.xp
+        self.launcher: Launcher = EmulatedLauncher(gpu)
 
     def engine(self) -> Engine:
         """A new engine, cut small so that few cases take every path."""

@@ -47,10 +47,10 @@ def copy(card: Card, scale: Scale) -> Figures:
 
 
 def launch(card: Card, scale: Scale) -> Figures:
-    """Seconds of the host for a launch: without an argument, and with eleven arrays as the engine passes them."""
-    arrays = [card.xp.zeros(8, np.int64) for _ in range(4)]
-    tiles, count = Tiles(*arrays, 1024), scale.rows_of(LAUNCHES)
-    cases: dict[str, tuple[Any, ...]] = {"bare": (nothing,), "with arrays": (nothing_with, tiles, tiles, arrays[0])}
+    """Seconds of the host for a launch: without an argument, and with nine arrays as the engine passes them."""
+    array, count = card.xp.zeros(8, np.int64), scale.rows_of(LAUNCHES)
+    tiles = Tiles(array, array, array, array, 1024)
+    cases: dict[str, tuple[Any, ...]] = {"bare": (nothing,), "with arrays": (nothing_with, tiles, tiles, array)}
     return {name: _seconds_of_launch(card, kernel, given, count) for name, (kernel, *given) in cases.items()}
 
 
