@@ -247,7 +247,8 @@ def least_rise(confidence: float) -> float:
     cases, errors = np.meshgrid(np.arange(1.0, 65.0), np.arange(0.0, 64.0), indexing="ij")
     before = errors + extra_errors(cases, np.minimum(errors, cases), confidence)
     after = errors + 1 + extra_errors(cases + 1, np.minimum(errors, cases) + 1, confidence)
-    return 0.95 * float((after - before)[errors < cases].min())
+    least = float((after - before)[errors < cases].min())
+    return least - 0.05 * abs(least)
 
 
 def pessimistic_limit(cost: Floats, cases: Floats) -> Floats:

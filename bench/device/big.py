@@ -128,5 +128,5 @@ def _narrowed(rows: Rows, columns: int) -> Rows:
     """Some of the columns, of each kind."""
     step = -(-len(rows.names) // columns)
     chosen = range(0, len(rows.names), step)
-    names, values = (tuple(field[a] for a in chosen) for field in (rows.names, rows.values))
+    names, values = tuple(rows.names[a] for a in chosen), tuple(rows.values[a] for a in chosen)
     return Rows(names, values, [rows.columns[a] for a in chosen], rows.classes, rows.class_names)

@@ -55,13 +55,16 @@ def drawn(name: str, n_rows: int, unknown: float = 0.0) -> Table:
 
 def table_of(columns: Sequence[Column | tuple[Column, int]], classes: Column, n_classes: int) -> Table:
     """A table of continuous columns, and of codes with the number of their values."""
-    attributes, arrays = [], []
+    attributes: list[Attribute] = []
+    arrays: list[Column | None] = []
     for a, column in enumerate(columns):
-        codes, n_values = column if isinstance(column, tuple) else (None, 0)
-        attributes.append(
-            Attribute(f"a{a}", "discrete" if n_values else "continuous", tuple(map(str, range(n_values))))
-        )
-        arrays.append(column if codes is None else codes.astype(np.int32))
+        if isinstance(column, tuple):
+            codes, n_values = column
+            attributes.append(Attribute(f"a{a}", "discrete", tuple(map(str, range(n_values)))))
+            arrays.append(codes.astype(np.int32))
+        else:
+            attributes.append(Attribute(f"a{a}", "continuous"))
+            arrays.append(column)
     return Table(Schema(tuple(attributes), tuple(map(str, range(n_classes)))), arrays, classes.astype(np.int32))
 
 
@@ -151,12 +154,12 @@ def _tables() -> dict[str, Asked]:
         "unknown and weights": partial(mixed, 16, 2000, unknown=0.1, weights=(0.3, 1, 4)),
         "mostly unknown": partial(mixed, 17, 1500, unknown=0.7),
         "only discrete": partial(only_discrete, 18, 2000, 0.0),
-        "only discrete, unknown": partial(only_discrete, 19, 2000, 0.1),
+        "only discrete and unknown": partial(only_discrete, 19, 2000, 0.1),
         "300 values": partial(mixed, 20, 2000, values=(300, 4)),
         "around a byte of values": partial(discrete, 21, 2000, (255, 256)),
-        "70,000 values": partial(mixed, 22, 4000, values=(70_000, 5)),
+        "70000 values": partial(mixed, 22, 4000, values=(70_000, 5)),
         "60 classes": partial(mixed, 23, 6000, 60),
-        "1,000 classes": partial(mixed, 24, 3000, 1000),
+        "1000 classes": partial(mixed, 24, 3000, 1000),
         "closer than float32": partial(nearby, 25, 3000, 1.0, 2.0**-50, np.float64),
         "strange float32": partial(strange, 26, 2000, np.float32),
         "strange float64": partial(strange, 27, 2000, np.float64),
@@ -167,7 +170,7 @@ def _tables() -> dict[str, Asked]:
     asked = {name: Asked(make) for name, make in (tiny | agrawal | own).items()}
     return asked | {
         "release 8": Asked(partial(nearby, 30, 3000, 0.5, 3e-6, np.float32), Options(compat="r8")),
-        "gain, 1 case": Asked(partial(mixed, 31, 2000, 3), Options(criterion="gain", min_cases=1)),
+        "gain and 1 case": Asked(partial(mixed, 31, 2000, 3), Options(criterion="gain", min_cases=1)),
     }
 
 

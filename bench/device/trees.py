@@ -109,7 +109,7 @@ def measured(table: Table, open_one: Open, asked: Asked, most_runs: int = MOST_R
         runs.append(figures | {"all": sum(figures["seconds"].values())})
     middle = sorted(runs, key=lambda run: run["all"])[(len(runs) - 1) // 2]
     shape = {"nodes": tree.n_nodes, "leaves": tree.n_leaves, "depth": tree.depth, "digest": tree.digest()}
-    size = {"rows": table.n_cases, "columns": len(table.columns)}
+    size = {"rows": table.n_cases, "columns": len(table.columns), "stopped": asked.levels}
     return size | shape | middle | {"warm_up": warm_up, "runs": [run["seconds"] for run in runs]}
 
 

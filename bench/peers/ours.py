@@ -77,7 +77,7 @@ class Ours(ArrayPeer):
         from c45gpu.kernels.engine import open_engine
         from c45gpu.model.predict import predicted_classes
 
-        engine = open_engine(self.engine, cases)
+        engine = open_engine(self.engine, cases.n_cases)
         classes = predicted_classes(engine.route(model.model.pruned, cases))
         engine.close()
         return classes
