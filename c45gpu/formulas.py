@@ -242,7 +242,8 @@ def _extra_of_many(cases: Floats, errors: Floats, confidence: float) -> Floats:
 def least_rise(confidence: float) -> float:
     """By how much the estimated errors of a leaf rise at least when it gets one more case, and that wrong.
 
-    It is near 1, and least for small leaves, so these are tried; a twentieth is taken off for all others.
+    It is near 1, and least for small leaves, so these are tried; a twentieth is taken off for all others. Where even
+    that comes out below one half (confidences far below any of use) nothing is to be concluded from it.
     """
     cases, errors = np.meshgrid(np.arange(1.0, 65.0), np.arange(0.0, 64.0), indexing="ij")
     before = errors + extra_errors(cases, np.minimum(errors, cases), confidence)
