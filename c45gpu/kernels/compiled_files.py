@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
+from collections.abc import Iterator
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -74,13 +76,38 @@ def fields_of(signature: Any) -> list[str]:
 
 
 class KernelFiles(IndexDataCacheFile):
-    """The files of one kernel: an index, and a file for each signature, named by a hash of all that it depends on."""
+    """The files of one kernel, one for each signature; no index, which one process could overwrite for another.
+
+    ``cpu_move.partition-120.py311.MACHINE.CODE.SIGNATURE.nbc``, the words in capitals being hashes.
+    """
+
+    def load(self, key: tuple[Any, ...]) -> Any:
+        """What was saved under a key, None if nothing was."""
+        try:
+            return self._load_data(".".join(self._words(key)))
+        except FileNotFoundError:
+            return None
 
     def save(self, key: tuple[Any, ...], data: Any) -> None:
-        """Write the code first, so that the index never names a file that holds something else."""
-        name = self._index_name.replace(".nbi", f".{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc")
-        self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
+        """Save under a key, and remove what other code was compiled to on machines like this."""
+        kernel, machine, code, *_ = words = self._words(key)
+        self._save_data(".".join(words), data)
+        for path in self._files(kernel, machine):
+            if not path.name.startswith(f"{kernel}.{machine}.{code}."):
+                path.unlink(missing_ok=True)
+
+    def holds(self, key: tuple[Any, ...]) -> bool:
+        """Whether anything was saved under a key that may differ in its signature."""
+        return any(self._files(*self._words(key)[:3]))
+
+    def _files(self, *words: str) -> Iterator[Path]:
+        return Path(self._cache_path).glob(f"{escape('.'.join(words))}.*.nbc")
+
+    def _words(self, key: tuple[Any, ...]) -> list[str]:
+        signature, machine, code, digest, *fields = key
+        parts = (self._version, machine), (self._source_stamp, code, digest), (signature, fields)
+        hashes = [hashlib.sha256(repr(part).encode()).hexdigest()[:16] for part in parts]
+        return [self._index_name.removesuffix(".nbi"), *hashes, "nbc"]
 
 
 class KernelCache(FunctionCache):
@@ -118,11 +145,7 @@ class KernelCache(FunctionCache):
 
     def holds_code(self, target_context: Any) -> bool:
         """Whether there is code for this machine that can be used."""
-        ours = self._index_key((), target_context.codegen())[1:]
-        try:
-            return any(key[1 : len(ours) + 1] == ours for key in self._cache_file._load_index())
-        except FAULTS:
-            return False
+        return self._cache_file.holds(self._index_key((), target_context.codegen()))
 
 
 class Unkept(NullCache):

@@ -141,7 +141,7 @@ TABLES: Final[dict[str, Callable[[], Table]]] = {
     "whole cases": lambda: mixed(10, 20_000),
     "float64": lambda: mixed(11, 6000, number=np.float64),
     "3 classes": lambda: mixed(12, 12_000, 3),
-    "60 classes": lambda: mixed(13, 8000, 60),
+    "60 classes": lambda: mixed(13, 5000, 60),
     "1,000 classes": thousand_classes,
     "only codes": lambda: borders([2, 3, 200]),
     "around a byte of values": lambda: borders([254, 255, 256, 257]),

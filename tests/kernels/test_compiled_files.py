@@ -98,6 +98,16 @@ def test_a_change_elsewhere_is_noticed(modules: Modules, name: str, old: str, ne
     assert modules.run()[0] == result
 
 
+def test_what_old_code_was_compiled_to_is_removed(modules: Modules) -> None:
+    modules.run()
+    old = sorted(modules.folder.glob("cache/*/*"))
+    modules.write("helper", HELPER.replace("FACTOR = 10", "FACTOR = 11"))
+    modules.run()
+    new = sorted(modules.folder.glob("cache/*/*"))
+    assert len(new) == len(old) == MISSED
+    assert not set(new) & set(old)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="limits on file sizes are POSIX")
 def test_a_full_disk_breaks_nothing(modules: Modules) -> None:
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n" + PROGRAM
@@ -149,8 +159,8 @@ def test_what_is_kept_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (ready, all_kernels) == (1, 1)
     assert folder is not None
     assert Path(folder).parent == tmp_path
-    for path in tmp_path.glob("*/*.nbi"):
-        path.write_bytes(b"")
+    for path in Path(folder).iterdir():
+        path.unlink()
     assert kept([kernel])[:2] == (0, 1)
 
 

@@ -24,6 +24,7 @@ DIVIDED = [name for name in TABLES if "unknown" in name or "weights" in name]
 WHOLE = [name for name in TABLES if name not in DIVIDED]
 GOLDEN_SETS = ["ag_*", "jb_*", "ml_*", "penguins", "r8_*", "sk_*", "wk_*"]
 QUICK = 150_000  # bytes of a .data file
+REFUSED = ["t32_illegal_value"]
 QUESTIONS = [
     Options(criterion="gain"),
     Options(prune="pep"),
@@ -78,7 +79,7 @@ def test_columns_with_few_values_as_lists(name: str, most: int, monkeypatch: pyt
     assert same(on_cpu(TABLES[name]()), reference_model(name))
 
 
-@pytest.mark.parametrize("names", [WHOLE, DIVIDED], ids=["whole", "divided"])
+@pytest.mark.parametrize("names", [WHOLE, pytest.param(DIVIDED, marks=pytest.mark.slow)], ids=["whole", "divided"])
 def test_entries_of_64_bits(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """What more than 2^31 pairs of row and class would take; the tables together, since all need the same kernels."""
     monkeypatch.setattr(cpu_lists, "layout_for", wide_layout)
@@ -117,7 +118,9 @@ def test_smaller_golden_sets(golden: Path, pattern: str) -> None:
     "pattern", [f"{kind}/{p}" for kind in ("sets", "tiny", "random") for p in ("[a-l]*", "[m-z]*")]
 )
 def test_all_golden_sets(golden: Path, pattern: str, compat: Compat | None) -> None:
-    for path in sorted(golden.glob(f"{pattern}.data")):
+    paths = [path for path in sorted(golden.glob(f"{pattern}.data")) if path.stem not in REFUSED]
+    assert paths
+    for path in paths:
         assert_engines_agree(path, compat)
 
 
