@@ -114,9 +114,7 @@ def test_smaller_golden_sets(golden: Path, pattern: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compat", [None, "r8"])
-@pytest.mark.parametrize(
-    "pattern", [f"{kind}/{p}" for kind in ("sets", "tiny", "random") for p in ("[a-l]*", "[m-z]*")]
-)
+@pytest.mark.parametrize("pattern", ["sets/[a-l]*", "sets/[m-z]*", "tiny/*", "random/*"])
 def test_all_golden_sets(golden: Path, pattern: str, compat: Compat | None) -> None:
     paths = [path for path in sorted(golden.glob(f"{pattern}.data")) if path.stem not in REFUSED]
     assert paths
