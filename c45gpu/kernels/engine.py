@@ -12,7 +12,7 @@ from c45gpu.errors import EngineError
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
-CROSSOVER_VALUES = 100_000  # beyond, loading the compiled kernels pays off in a fresh process; bench_crossover.py
+CROSSOVER_VALUES = 100_000  # loading compiled kernels should pay off beyond; an estimate, see bench_crossover.py
 
 
 class Changes(NamedTuple):
