@@ -12,7 +12,9 @@ from c45gpu.errors import EngineError
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
-CROSSOVER_VALUES = 100_000  # loading compiled kernels should pay off beyond; an estimate, see bench_crossover.py
+# Cases times attributes. In a fresh process `c45gpu train` takes less time with compiled kernels from 200,000 to
+# 580,000 on, by the table: bench_crossover.py, results/crossover.json. The least, as later fits load no kernels.
+CROSSOVER_VALUES = 200_000
 
 
 class Changes(NamedTuple):
