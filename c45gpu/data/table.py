@@ -103,7 +103,8 @@ class Table:
         columns = list(self.columns)
         for a in self.schema.used:
             if self.schema.attributes[a].kind == "continuous":
-                values = np.asarray(columns[a], np.float32).copy()
+                with np.errstate(over="ignore"):  # beyond float32 the original has infinities
+                    values = np.array(columns[a], np.float32)
                 values[values == -999] = np.nan
                 columns[a] = values
         return Table(self.schema, columns, self.classes, self.weights)
