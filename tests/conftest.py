@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         callspec = getattr(item, "callspec", None)
         if callspec is not None and callspec.params.get("engine") == "cpu":
-            item.fixturenames.append("kernels")
+            item.fixturenames = [*item.fixturenames, "kernels"]  # the list may be another item's too
 
 
 @pytest.fixture(scope="session")
