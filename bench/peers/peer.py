@@ -9,6 +9,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -88,7 +89,7 @@ class Outcome:
         return asdict(self)
 
 
-class Peer:
+class Peer(ABC):
     """One program under one setting.
 
     Attributes
@@ -130,9 +131,9 @@ class Peer:
         except PackageNotFoundError:
             return "unknown"
 
+    @abstractmethod
     def run(self, task: Task) -> Outcome:
         """Read, train, prune, predict, once, in this process."""
-        raise NotImplementedError
 
 
 class ArrayPeer(Peer):
@@ -140,29 +141,29 @@ class ArrayPeer(Peer):
 
     warm_rows: int = 2_000
 
+    @abstractmethod
     def open(self, threads: int) -> None:
         """Import what is needed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, rows: Rows, threads: int) -> Any:
         """The rows in the peer's own form; `rows` may be emptied."""
-        raise NotImplementedError
 
+    @abstractmethod
     def train(self, cases: Any, threads: int) -> Any:
         """A grown tree."""
-        raise NotImplementedError
 
     def prune(self, model: Any, cases: Any, threads: int) -> Any:
         """The pruned tree, or None where training prunes already or nothing is pruned."""
         return None
 
+    @abstractmethod
     def predict(self, model: Any, cases: Any) -> Column:
         """A class code for each case."""
-        raise NotImplementedError
 
+    @abstractmethod
     def shape(self, model: Any) -> Shape:
         """Leaves and depth of the tree."""
-        raise NotImplementedError
 
     def phases(self, model: Any) -> dict[str, float]:
         """What the peer itself reports of its training, in seconds."""
