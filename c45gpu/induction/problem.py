@@ -66,7 +66,10 @@ def _positive(table: Table) -> Table:
 
 def _units(table: Table) -> tuple[int, Int64s]:
     """Bits of a unit and the cases' weights in units."""
-    weights = np.ones(table.n_cases) if table.weights is None else table.weights
+    if table.weights is None:
+        unit_bits = unit_bits_for(table.n_cases, not table.has_unknown())
+        return unit_bits, np.broadcast_to(np.int64(1 << unit_bits), table.n_cases)  # takes no memory
+    weights = table.weights
     whole = bool((weights == np.floor(weights)).all())
     total = float(weights.sum()) if whole else math.fsum(weights)  # neither depends on the order of cases
     if total >= 2.0 ** (TOTAL_BITS - 1):

@@ -11,7 +11,7 @@ Large nodes are scored and split all at once; a node that fits a core's cache is
 from __future__ import annotations
 
 from dataclasses import fields
-from queue import Empty, SimpleQueue
+from queue import Empty, LifoQueue
 
 import numpy as np
 
@@ -40,8 +40,9 @@ class CountingGrower(CpuGrower):
         self._context = (self.layout, self.h, problem.settings)
         self._marks = np.empty(n, np.uint8 if self.most_branches <= 256 else np.int32)
         self._local = Layout(31 - self.layout.class_bits, self.layout.class_bits, 31)
+        self._local_of = np.empty(n, np.int32)  # shared by all workers: a row is at one node only
         self._finish_cases = self._small_enough()
-        self._scratch: SimpleQueue[Scratch] = SimpleQueue()
+        self._scratch: LifoQueue[Scratch] = LifoQueue()
         self._nodes = Nodes(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, c), np.int64))
 
     def root(self) -> Frontier:
@@ -150,7 +151,7 @@ class CountingGrower(CpuGrower):
         used, branches = len(columns.list_of), self.most_branches
         gain, split, tries, cut = (np.empty(used, np.int64) for _ in range(4))
         return Scratch(
-            local_of=np.empty(self.problem.table.n_cases, np.int32),
+            local_of=self._local_of,
             row_of=np.empty(cases, np.int64),
             buffers=np.empty((2, len(self.lists), cases), np.uint32),
             codes=np.empty((cases, columns.codes.shape[1]), np.uint8),

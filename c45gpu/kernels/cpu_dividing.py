@@ -10,7 +10,7 @@ divided cases make them longer; within a node's range a list may be shorter than
 
 from __future__ import annotations
 
-from queue import Empty, SimpleQueue
+from queue import Empty, LifoQueue
 
 import numpy as np
 
@@ -47,8 +47,8 @@ class DividingGrower(CpuGrower):
         )
         near_of, near = self._near_columns()
         self._context = Context(self.layout, self.h, settings, in_cases, UNKNOWN_CODE, settings.gap, near_of, near)
-        self._units = problem.units
-        self._places: SimpleQueue[Workplace] = SimpleQueue()
+        self._units = np.array(problem.units)  # without strides of 0, which would be compiled for apart
+        self._places: LifoQueue[Workplace] = LifoQueue()
         self._parts: Parts
 
     def root(self) -> Frontier:

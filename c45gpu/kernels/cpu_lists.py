@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.kernels.cpu_finish import Columns
-from c45gpu.kernels.cpu_sort import Layout, distinct_values, first_rows, sort_column, write_entries, write_ranks
+from c45gpu.kernels.cpu_sort import Layout, Room, distinct_values, first_rows, sort_column, write_entries, write_ranks
 from c45gpu.kernels.level import Problem
 
 MOST_CODES = 255  # a column with more values gets a list; code 255 is unknown
@@ -74,8 +75,16 @@ def build_lists(problem: Problem, workers: Executor) -> Lists:
     entries = np.empty((len(to_sort) + 1, table.n_cases), word)  # memory that no list needs is never touched
     free, gap = iter(range(len(to_sort))), problem.settings.gap
 
+    rooms: LifoQueue[Room] = LifoQueue()
+
     def job(k: int) -> _Column:
-        return _sort(table.column(used[k]), schema[k].kind == "continuous", classes, layout, entries, free, gap)
+        try:
+            room = rooms.get_nowait()
+        except Empty:
+            room = Room(table.n_cases)
+        column = _sort(table.column(used[k]), schema[k].kind == "continuous", classes, layout, entries, free, gap, room)
+        rooms.put(room)
+        return column
 
     columns = dict(zip(to_sort, workers.map(job, to_sort), strict=True))
     n_lists = next(free, len(to_sort))
@@ -97,12 +106,12 @@ def _sort(
     entries: npt.NDArray[Any],
     free: Iterator[int],
     gap: float,
+    room: Room,
 ) -> _Column:
     """Sort one column into the next free list, or into ranks if it is continuous with few values."""
-    by_value = sort_column(values)
-    firsts = np.empty(by_value.known, np.uint32)
-    n_distinct = first_rows(*by_value, firsts)
-    distinct = distinct_values(values, firsts[:n_distinct]) if continuous else None
+    by_value = sort_column(values, room)
+    n_distinct = first_rows(*by_value, room.firsts)
+    distinct = distinct_values(values, room.firsts[:n_distinct]) if continuous else None
     if continuous and n_distinct <= MOST_CODES and not values_are_near(distinct, gap):
         ranks = np.full(len(values), UNKNOWN_CODE, np.uint8)
         write_ranks(*by_value, ranks)

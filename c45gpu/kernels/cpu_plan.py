@@ -30,7 +30,6 @@ SORTING, GROWING, PRUNING = "sorting", "growing", "pruning"
 STAGES = (SORTING, GROWING, PRUNING)
 LITTLE = 64 << 20  # bytes; not worth a look at the values and at what is free
 SAMPLE = 4096  # values of a column that tell whether it has few
-KEPT_BLOCK = 32 << 20  # glibc's allocator gives larger blocks back to the system, smaller ones it may keep
 CASES_OF_A_NODE = 8  # one node for so many cases; trees with 0.01 to 0.24 nodes for each were seen
 NODE_BYTES, NODE_CLASS_BYTES = 220, 56  # of a node and each of its classes, in all arrays that pruning has at once
 DIVISIONS = 10  # a share u of unknown values makes 1 + 10 u instances of a case at a level
@@ -179,7 +178,7 @@ def _columns(work: Work) -> Iterator[Part]:
     n, both = work.n_cases, (SORTING, GROWING)
     layout = layout_for(n, work.n_classes)
     lists = (len(work.value_bytes) + work.coded_lists + 1) * n * (4 if layout.new_bit == 31 else 8)
-    yield Part("weights", 16 * n, STAGES)  # and as much again that making them leaves with the allocator
+    yield Part("weights", 0 if work.whole else 16 * n, STAGES)
     yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both)
     yield Part("distinct values", n * sum(work.value_bytes), both)
     yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
@@ -187,6 +186,7 @@ def _columns(work: Work) -> Iterator[Part]:
     yield Part("spare lists", int(lists * _instances(work)), (GROWING,))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
     yield Part("marks", n * (1 if work.whole and work.most_branches <= 256 else 4), (GROWING,))
+    yield Part("local numbers", 4 * n if work.whole else 0, (GROWING,))
     if not work.whole:
         yield Part("units", int(20 * n * _instances(work)), (GROWING,))
     if work.near:
@@ -198,11 +198,10 @@ def _workers(work: Work) -> Iterator[Part]:
     n, sorting = work.n_cases, len(work.value_bytes) + work.coded_lists
     of_pairs = max([4, *work.value_bytes]) > 4  # a 64-bit image does not share its word with the row
     scratch = (40 if of_pairs else 24) + (24 if work.near else 0)
-    stages = (SORTING, GROWING) if 8 * n <= KEPT_BLOCK else (SORTING,)
-    yield Part("scratch for sorting", min(work.threads, sorting) * n * scratch, stages)
+    yield Part("scratch for sorting", min(work.threads, sorting) * n * scratch, (SORTING,))
     histogram = work.n_codes * work.n_classes * 8
     branches = work.most_branches * (work.n_classes + 4) * 8
-    by_row = 4 if work.whole else 12 + (8 if work.near else 0)
+    by_row = 0 if work.whole else 12 + (8 if work.near else 0)
     small = 2 * FINISH_BYTES + min(branches, 8 * FINISH_COUNTS) if work.whole else 16 * work.most_branches
     yield Part("scratch for growing", work.threads * (n * by_row + 2 * histogram + small), (GROWING,))
 

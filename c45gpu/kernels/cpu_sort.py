@@ -10,6 +10,7 @@ well are sorted as these; others as a 64-bit image with the rows in an array bes
 
 from __future__ import annotations
 
+import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,7 +168,9 @@ def write_ranks(images: Any, rows: Any, shift: Any, count: Any, ranks: Any) -> N
 
 def distinct_values(values: npt.NDArray[Any], firsts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The distinct values in order, given the row of the first case of each."""
-    return np.asarray(values[firsts] + values.dtype.type(0))
+    distinct: npt.NDArray[Any] = values[firsts]
+    distinct += 0  # no zero stays negative
+    return distinct
 
 
 class Sorted(NamedTuple):
@@ -179,15 +182,31 @@ class Sorted(NamedTuple):
     known: int
 
 
-def sort_column(column: npt.NDArray[Any]) -> Sorted:
-    """Sort the known values of a column of floats or codes."""
-    n, no_rows = len(column), np.empty(0, np.uint32)
-    words, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
+class Room:
+    """Memory for one worker to sort in, column after column.
+
+    It is mapped apart from the allocator's heap, which would keep it while the tree grows.
+
+    Parameters
+    ----------
+    n : int
+        The most rows of a column.
+    """
+
+    def __init__(self, n: int) -> None:
+        pages = mmap.mmap(-1, 28 * n + 8)  # mapping nothing is an error; what is not written to takes no memory
+        self.words, self.spare = (np.frombuffer(pages, np.uint64, n, 8 * n * k) for k in range(2))
+        self.rows, self.spare_rows, self.firsts = (
+            np.frombuffer(pages, np.uint32, n, (16 + 4 * k) * n) for k in range(3)
+        )
+
+
+def sort_column(column: npt.NDArray[Any], room: Room) -> Sorted:
+    """Sort the known values of a column of floats or codes; the result lies in the room."""
     column = np.ascontiguousarray(column)
-    count = images_32(column, words) if column.dtype.kind == "f" else images_of_codes(column, words)
+    count = images_32(column, room.words) if column.dtype.kind == "f" else images_of_codes(column, room.words)
     if count >= 0:
-        return Sorted(sort_words(words, spare, count), no_rows, np.uint64(32), count)
-    rows = np.empty(n, np.uint32)
-    count = images_64(column, words, rows)
-    images, rows = sort_pairs(words, rows, spare, np.empty(n, np.uint32), count)
+        return Sorted(sort_words(room.words, room.spare, count), room.rows[:0], np.uint64(32), count)
+    count = images_64(column, room.words, room.rows)
+    images, rows = sort_pairs(room.words, room.rows, room.spare, room.spare_rows, count)
     return Sorted(images, rows, np.uint64(0), count)

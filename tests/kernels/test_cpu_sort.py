@@ -13,6 +13,8 @@ from hypothesis.extra import numpy as arrays
 
 from c45gpu.kernels.cpu_sort import (
     Layout,
+    Room,
+    Sorted,
     distinct_values,
     first_rows,
     sort_column,
@@ -27,6 +29,10 @@ Column = npt.NDArray[Any]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, -5e-324, 1e-45, 3.4e38, 1.7e308, 1 + 2.0**-52]
 
 
+def in_order(column: Column) -> Sorted:
+    return sort_column(column, Room(len(column)))
+
+
 def known_rows(column: Column) -> npt.NDArray[np.int64]:
     """Rows of known values by value, equal ones in their order."""
     known = np.flatnonzero(column >= 0 if column.dtype.kind == "i" else ~np.isnan(column))
@@ -35,13 +41,13 @@ def known_rows(column: Column) -> npt.NDArray[np.int64]:
 
 def sorted_rows(column: Column) -> list[int]:
     """The rows in the order that sort_column gives, and that it tells equal values from different ones."""
-    images, rows, shift, known = sort_column(column)
-    in_order = rows[:known] if len(rows) else (images[:known] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    values = column[in_order]
+    images, rows, shift, known = in_order(column)
+    row_of = rows[:known] if len(rows) else (images[:known] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    values = column[row_of]
     assert ((images[1:known] >> shift) == (images[: max(known, 1) - 1] >> shift)).tolist() == (
         values[1:] == values[:-1]
     ).tolist()
-    return list(in_order.tolist())
+    return list(row_of.tolist())
 
 
 @given(
@@ -70,13 +76,13 @@ def test_order_of_codes(codes: int) -> None:
 
 
 def test_float64_that_float32_can_hold_is_sorted_as_such() -> None:
-    assert len(sort_column(np.array([1.5, np.nan, -2.0])).rows) == 0
-    assert len(sort_column(np.array([1.5, 1.1])).rows) == 2
+    assert len(in_order(np.array([1.5, np.nan, -2.0])).rows) == 0
+    assert len(in_order(np.array([1.5, 1.1])).rows) == 2
 
 
 @pytest.mark.parametrize("column", [np.full(5, np.nan, np.float32), np.full(5, np.nan), np.full(5, -1, np.int32)])
 def test_nothing_is_known(column: Column) -> None:
-    assert sort_column(column).known == 0
+    assert in_order(column).known == 0
 
 
 def test_columns_that_are_strided_or_read_only() -> None:
@@ -98,7 +104,7 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_distinct_values_and_ranks(name: str) -> None:
     column = COLUMNS[name]
-    by_value = sort_column(column)
+    by_value = in_order(column)
     firsts, ranks = np.empty(by_value.known, np.uint32), np.full(len(column), 255, np.uint8)
     known = ~np.isnan(column)
     expected, inverse = np.unique(column[known] + column.dtype.type(0), return_inverse=True)
@@ -114,7 +120,7 @@ def test_distinct_values_and_ranks(name: str) -> None:
 @pytest.mark.parametrize("name", COLUMNS)
 def test_entries(name: str, word: type[np.unsignedinteger[Any]], layout: Layout) -> None:
     column, classes = COLUMNS[name], np.random.default_rng(3).integers(0, 8, 500).astype(np.uint8)
-    by_value = sort_column(column)
+    by_value = in_order(column)
     entries = np.zeros(by_value.known, word)
     write_entries(*by_value, classes, layout, entries)
     rows = known_rows(column).tolist()
