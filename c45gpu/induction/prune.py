@@ -66,7 +66,8 @@ class ErrorBasedPruning:
 
     def run(self) -> Tree:
         """Prune, and return the pruned tree."""
-        self._known = self._engine.place(self._tree)
+        self._placed = self._engine.place(self._tree)
+        self._known = self._placed.known(self._tree)
         stack = [self._frame(np.zeros(1, np.int64))]
         while stack:
             if not stack[-1]:
@@ -95,7 +96,7 @@ class ErrorBasedPruning:
         as_leaf = self._estimate[inner]
         largest = self._largest_branches(inner)
         pairs = Pairs(inner, largest, self._allowed(as_leaf, as_tree, self._estimate[largest]))
-        changes = self._engine.send(self._tree, self._units, pairs)
+        changes = self._placed.send(self._tree, self._units, pairs)
         as_branch = self._branch_estimates(largest, changes)
         to_leaf = (as_leaf <= as_branch + SIMPLER_BY) & (as_leaf <= as_tree + SIMPLER_BY)
         to_branch = ~to_leaf & (as_branch <= as_tree + SIMPLER_BY)
@@ -164,7 +165,7 @@ class ErrorBasedPruning:
         return estimate
 
     def _cut(self, nodes: Int64s) -> None:
-        self._engine.cut(nodes)
+        self._placed.cut(nodes)
         self._tree.kind[nodes] = LEAF
         self._alive[ranges(nodes + 1, self._end[nodes])] = False
 
@@ -173,7 +174,7 @@ class ErrorBasedPruning:
         if not len(pairs.top):
             return
         tops, branches = pairs.top, pairs.branch
-        self._known = self._engine.raise_branches(self._tree, pairs)
+        self._known = self._placed.raise_branches(self._tree, pairs)
         here = which[changes.pair]
         self._units[changes.leaf[here]] += changes.units[here]
         self._alive[ranges(tops, branches)] = False

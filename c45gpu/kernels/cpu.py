@@ -20,7 +20,7 @@ from c45gpu.kernels.cpu_nodes import choose_nodes
 from c45gpu.kernels.cpu_plan import require
 from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.cpu_route import route
-from c45gpu.kernels.engine import Changes, Pairs
+from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
@@ -39,7 +39,6 @@ class CpuEngine:
     def __init__(self, threads: int | None = None) -> None:
         self._crew = Crew(threads)
         self._grower: CountingGrower | DividingGrower
-        self._placement: WholePlacement | DividedPlacement
 
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root.
@@ -76,24 +75,11 @@ class CpuEngine:
         choose_nodes(weight, scores, self._problem.facts, self._problem.settings, chosen)
         return chosen
 
-    def place(self, tree: Tree) -> Int64s:
-        """Send all training cases down a tree and remember at which leaves they arrive."""
+    def place(self, tree: Tree) -> PlacedCases:
+        """Send all training cases down a tree, to prune it."""
         del self._grower  # its lists make room
         placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
-        self._placement = placement(self._problem, tree, self._crew)
-        return self._placement.known(tree)
-
-    def cut(self, nodes: Int64s) -> None:
-        """The cases below these nodes are at them from now on."""
-        self._placement.cut(nodes)
-
-    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
-        """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        return self._placement.send(tree, units, pairs)
-
-    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
-        """All cases of each top are at the leaves of its branch from now on."""
-        return self._placement.raise_branches(tree, pairs)
+        return placement(self._problem, tree, self._crew)
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

@@ -9,7 +9,7 @@ node are divided among its branches behind them in an arena, which is cut back w
 
 from __future__ import annotations
 
-from queue import Empty, SimpleQueue
+from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,7 +196,7 @@ class DividedPlacement:
         self._cases = Cases(rows, problem.table.classes)
         self._most = int(np.diff(tree.branch_start).max(initial=2))
         self._known = np.zeros(len(tree.branch), np.int64)
-        self._memory: SimpleQueue[Memory] = SimpleQueue()
+        self._memory: LifoQueue[Memory] = LifoQueue()
         arena = (np.arange(n, dtype=np.int32), problem.units.copy(), np.empty(n, np.int32))
         _, self._placed = self._down(n, 0, self._paths, self._take_memory()._replace(arena=arena))
 

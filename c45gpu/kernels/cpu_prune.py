@@ -11,7 +11,7 @@ these are sent, and no more of them once their errors have used up what was allo
 
 from __future__ import annotations
 
-from queue import Empty, SimpleQueue
+from queue import Empty, LifoQueue
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class WholePlacement:
         self._crew, self._end = crew, tree.end
         weights = problem.units if bool((problem.units != 1).any()) else np.empty(0, np.int64)
         self._labels = (problem.table.classes, weights)
-        self._rooms: SimpleQueue[tuple[Int64s, Int64s, Int64s]] = SimpleQueue()
+        self._rooms: LifoQueue[tuple[Int64s, Int64s, Int64s]] = LifoQueue()
         self._paths, tested = paths_of(tree)
         n = problem.table.n_cases
         self._rows = np.empty((n, len(tested)), row_type(problem.table, tested))

@@ -33,7 +33,7 @@ from c45gpu.kernels.cuda_scoring import Scorer
 from c45gpu.kernels.cuda_sort import build_columns, distinct_values
 from c45gpu.kernels.cuda_splitting import Splitter
 from c45gpu.kernels.descend import Placement
-from c45gpu.kernels.engine import Changes, Pairs
+from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
@@ -64,21 +64,24 @@ def _free_memory() -> int:
     return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
 
 
-class CudaLauncher:
-    """Starts kernels on the current device; compiles each on its first use, once for each machine."""
+@cache
+def _compiled(kernel: Any) -> Any:
+    """A kernel that numba compiles on its first use, once for each machine."""
+    from numba import cuda
 
-    def __init__(self) -> None:
-        self._compiled: dict[Any, Any] = {}
+    return cuda.jit(kernel, cache=True)
+
+
+class CudaLauncher:
+    """Starts kernels on the current device."""
 
     def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
         """See :class:`c45gpu.kernels.cuda_device.Launcher`."""
         from numba import cuda
 
-        if kernel not in self._compiled:
-            self._compiled[kernel] = cuda.jit(kernel, cache=True)
         pointer = _current_stream()
         stream = cuda.external_stream(pointer) if pointer else 0  # 0 is the default stream to numba
-        self._compiled[kernel][blocks, threads, stream, shared_bytes](*map(_as_numba, arguments))
+        _compiled(kernel)[blocks, threads, stream, shared_bytes](*map(_as_numba, arguments))
 
 
 def _current_stream() -> int:
@@ -220,23 +223,10 @@ class CudaEngine:
             ranks[here] = np.searchsorted(self.distinct(a), column[side[here]])
         return ranks
 
-    def place(self, tree: Tree) -> Int64s:
-        """Send all training cases down a tree and remember at which leaves they arrive."""
+    def place(self, tree: Tree) -> PlacedCases:
+        """Send all training cases down a tree, to prune it."""
         del self._level  # its memory goes back to CuPy's pool
-        self._placement = Placement(self._problem, tree)
-        return self._placement.known(tree)
-
-    def cut(self, nodes: Int64s) -> None:
-        """The cases below these nodes are at them from now on."""
-        self._placement.cut(nodes)
-
-    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
-        """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        return self._placement.send(tree, units, pairs)
-
-    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
-        """All cases of each top are at the leaves of its branch from now on."""
-        return self._placement.raise_branches(tree, pairs)
+        return Placement(self._problem, tree)
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

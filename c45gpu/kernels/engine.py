@@ -55,12 +55,37 @@ class Pairs(NamedTuple):
     allowed: Int64s
 
 
+class PlacedCases(Protocol):
+    """The training cases at the leaves of a tree that is being pruned, where an engine has put them."""
+
+    def known(self, tree: Tree) -> Int64s:
+        """For each entry of ``tree.branch`` the units of the cases that take it with a known value.
+
+        `tree` is the placed tree with the cuts and raises made since, here and below.
+        """
+
+    def cut(self, nodes: Int64s) -> None:
+        """The cases below these nodes are at them from now on: they became leaves."""
+
+    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
+        """What the leaves below each branch would gain if all cases of its top were sent down it.
+
+        `units` is the class weights at the tree's nodes.
+        """
+
+    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
+        """Do what :meth:`send` asks about: all cases of each top are at the leaves of its branch from now on.
+
+        Returns what :meth:`known` returns, brought up to date below the branches.
+        """
+
+
 class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
     Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches) and :meth:`split` for each
-    level. Error-based pruning calls :meth:`place`, then :meth:`send`, :meth:`cut` and :meth:`raise_branches` for each
-    depth. Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
+    level. Error-based pruning calls :meth:`place`, then asks the :class:`PlacedCases` about each depth.
+    Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
     """
 
     name: str
@@ -83,26 +108,8 @@ class Engine(Protocol):
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches; an unknown value down every one that holds known cases."""
 
-    def place(self, tree: Tree) -> Int64s:
-        """Send all training cases down a tree and remember at which leaves they arrive.
-
-        Returns, for each entry of ``tree.branch``, the units of the cases that take it with a known value.
-        """
-
-    def cut(self, nodes: Int64s) -> None:
-        """The cases below these nodes of the placed tree are at them from now on: they became leaves."""
-
-    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
-        """What the leaves below each branch would gain if all cases of its top were sent down it.
-
-        `tree` is the placed tree with the cuts and raises made since, `units` the class weights at its nodes.
-        """
-
-    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
-        """Do what :meth:`send` asks about: all cases of each top are at the leaves of its branch from now on.
-
-        Returns what :meth:`place` returns, brought up to date below the branches.
-        """
+    def place(self, tree: Tree) -> PlacedCases:
+        """Send all training cases down a tree, to prune it."""
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted; see :func:`c45gpu.model.predict.class_frequencies`."""

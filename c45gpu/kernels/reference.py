@@ -18,7 +18,7 @@ import numpy.typing as npt
 from c45gpu.choose import Facts, choose, is_leaf
 from c45gpu.data.table import Floats, Table
 from c45gpu.kernels.descend import Placement, divide, sums
-from c45gpu.kernels.engine import Changes, Pairs
+from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.kernels.reference_score import Information, group, score_continuous, score_discrete
 from c45gpu.model.predict import class_frequencies
@@ -86,22 +86,9 @@ class ReferenceEngine:
         rows = zip(weight.tolist(), zip(*columns, strict=True), strict=True)
         return np.array([choose(w, row, facts, self._problem.settings, net) for w, row in rows], np.int64)
 
-    def place(self, tree: Tree) -> Int64s:
-        """Send all training cases down a tree and remember at which leaves they arrive."""
-        self._placement = Placement(self._problem, tree)
-        return self._placement.known(tree)
-
-    def cut(self, nodes: Int64s) -> None:
-        """The cases below these nodes are at them from now on."""
-        self._placement.cut(nodes)
-
-    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
-        """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        return self._placement.send(tree, units, pairs)
-
-    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
-        """All cases of each top are at the leaves of its branch from now on."""
-        return self._placement.raise_branches(tree, pairs)
+    def place(self, tree: Tree) -> PlacedCases:
+        """Send all training cases down a tree, to prune it."""
+        return Placement(self._problem, tree)
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

@@ -14,8 +14,9 @@ from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pessimistically_pruned, pruned
 from c45gpu.induction.train import train
-from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int64s
+from c45gpu.kernels.descend import Placement
+from c45gpu.kernels.engine import Changes, Pairs, PlacedCases
+from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, Tree
 from c45gpu.model.validate import validate_tree
@@ -33,6 +34,15 @@ class ListeningEngine(ReferenceEngine):
 
     def __init__(self) -> None:
         self.raised: list[list[tuple[int, int]]] = []
+
+    def place(self, tree: Tree) -> PlacedCases:
+        return Listening(self._problem, tree, self.raised)
+
+
+class Listening(Placement):
+    def __init__(self, problem: Problem, tree: Tree, raised: list[list[tuple[int, int]]]) -> None:
+        super().__init__(problem, tree)
+        self.raised = raised
 
     def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         self.raised.append(list(zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True)))
@@ -248,6 +258,11 @@ def test_a_raised_branch_is_judged_again() -> None:
 class HastyEngine(ReferenceEngine):
     """Gives up on every branch whose errors would rise by more than is allowed for."""
 
+    def place(self, tree: Tree) -> PlacedCases:
+        return Hasty(self._problem, tree)
+
+
+class Hasty(Placement):
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         changes = super().send(tree, units, pairs)
         before = units[changes.leaf]

@@ -64,15 +64,18 @@ def assert_same_changes(ours: Changes, theirs: Changes, units: Int64s, pairs: Pa
 
 
 class Twins:
-    """Asks both, finds that they agree, and answers as the first; the part of an engine that pruning needs."""
+    """Asks both, finds that they agree, and answers as the first; as much of an engine as pruning needs."""
 
     name = "twins"
 
     def __init__(self, problem: Problem, crew: Crew) -> None:
         self.problem, self.crew, self.raised = problem, crew, 0
 
-    def place(self, tree: Tree) -> Int64s:
+    def place(self, tree: Tree) -> Twins:
         self.ours, self.theirs = placement(self.problem, tree, self.crew), Placement(self.problem, tree)
+        return self
+
+    def known(self, tree: Tree) -> Int64s:
         return self.agreed(tree, self.ours.known(tree), self.theirs.known(tree))
 
     def agreed(self, tree: Tree, ours: Int64s, theirs: Int64s, root: int = 0) -> Int64s:
@@ -109,7 +112,7 @@ class Judge(ErrorBasedPruning):
         super()._raise(pairs, changes, which)
         if len(pairs.top):
             root = int(self._alive.argmax())
-            self._known = self._engine.agreed(self._tree, *self._known, root)  # type: ignore[attr-defined]
+            self._known = self._placed.agreed(self._tree, *self._known, root)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("confidence", [0.25, 0.02])
@@ -141,7 +144,7 @@ def test_any_pairs(sample: Sample, question: Asked, seed: int) -> None:
     grown = grower.tree
     tree = replace(grown, kind=grown.kind.copy(), branch=grown.branch.copy())
     twins = Twins(problem, crew)
-    twins.place(tree)
+    twins.place(tree).known(tree)
     for _ in range(4):
         pairs = some_pairs(tree, living(tree), chance, int(problem.units.sum()))
         if not len(pairs.top):

@@ -16,7 +16,7 @@ from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.kernels.descend import divide, sums
-from c45gpu.kernels.engine import Pairs
+from c45gpu.kernels.engine import Pairs, PlacedCases
 from c45gpu.kernels.level import Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
@@ -153,11 +153,12 @@ class Both:
     """An engine and the same by hand, pruning at random from the bottom up and comparing every answer."""
 
     def __init__(self, problem: Problem, engine: ReferenceEngine, tree: Tree, chance: random.Random) -> None:
-        self.engine, self.chance = engine, chance
+        self.chance = chance
         self.tree = replace(tree, kind=tree.kind.copy(), branch=tree.branch.copy())
         self.entry = {int(node): e for e, node in enumerate(tree.branch)}
         self.hand = Hand(problem, self.tree)
-        self.check_known(engine.place(self.tree))
+        self.placed = engine.place(self.tree)
+        self.check_known(self.placed.known(self.tree))
 
     def check_known(self, known: Any) -> None:
         assert {e: known[e] for e in self.hand.known} == self.hand.known
@@ -193,18 +194,18 @@ class Both:
 
     def check_send(self, pairs: list[tuple[int, int]]) -> None:
         expected = [(p, at, units) for p, pair in enumerate(pairs) for at, units in self.hand.changes(*pair).items()]
-        changes = self.engine.send(self.tree, self.hand.units(), as_pairs(pairs))
+        changes = self.placed.send(self.tree, self.hand.units(), as_pairs(pairs))
         assert not changes.hopeless.any()
         assert list(zip(*(x.tolist() for x in changes[1:]), strict=True)) == expected
 
     def cut(self, nodes: list[int]) -> None:
-        self.engine.cut(np.array(nodes, np.int64))
+        self.placed.cut(np.array(nodes, np.int64))
         for node in nodes:
             self.hand.cut(node)
             self.tree.kind[node] = LEAF
 
     def raise_branches(self, pairs: list[tuple[int, int]]) -> None:
-        known = self.engine.raise_branches(self.tree, as_pairs(pairs))
+        known = self.placed.raise_branches(self.tree, as_pairs(pairs))
         for top, branch in pairs:
             self.hand.raise_branch(top, branch)
             self.entry[branch] = self.entry.get(top, -1)
@@ -249,13 +250,14 @@ BELOW = inner("discrete", 1, leaf(2.0, 0.0), leaf(0.0, 2.0))
 ROOT = inner("threshold", 0, leaf(1.0, 1.0), BELOW, cut=2.0)
 
 
-def placed() -> tuple[ReferenceEngine, Tree, int, Any]:
-    """An engine with six cases at the leaves 1, 3 and 4 of a tree, its units of a case, and what place returned."""
+def placed() -> tuple[PlacedCases, Tree, int, Any]:
+    """Six cases at the leaves 1, 3 and 4 of a tree, the tree, the units of a case, what is known of branches."""
     table = sample(SIX, 2, [0, 1, 1, 0, 1, 0], None).table
     problem, engine = pose(table, Options()), ReferenceEngine()
     engine.load(problem)
     tree = tree_of(ROOT, table.schema)
-    return engine, tree, problem.settings.case_units, engine.place(tree)
+    cases = engine.place(tree)
+    return cases, tree, problem.settings.case_units, cases.known(tree)
 
 
 def units_of(case: int) -> Any:
@@ -272,32 +274,32 @@ def test_placing_tells_the_known_weight_of_each_branch() -> None:
 
 
 def test_sending_tells_what_would_change() -> None:
-    engine, tree, case, known = placed()
+    cases, tree, case, known = placed()
     before = known.tolist()
-    changes = engine.send(tree, units_of(case), as_pairs([(0, 2)]))
+    changes = cases.send(tree, units_of(case), as_pairs([(0, 2)]))
     third, two_fifths = int(case * (1 / 3)), int(case * (2 / 5))  # the last case, 1 : 2 before and 2 : 3 then
     assert (changes.pair.tolist(), changes.leaf.tolist()) == ([0, 0], [3, 4])
     assert changes.units.tolist() == [[case + two_fifths - third, 0], [third - two_fifths, case]]
     assert known.tolist() == before
-    again = engine.send(tree, units_of(case), as_pairs([(0, 2)]))
+    again = cases.send(tree, units_of(case), as_pairs([(0, 2)]))
     assert again.units.tolist() == changes.units.tolist()
 
 
 def test_cases_below_a_cut_are_at_it() -> None:
-    engine, tree, case, _ = placed()
-    engine.cut(np.array([2]))
+    cases, tree, case, _ = placed()
+    cases.cut(np.array([2]))
     tree.kind[2] = LEAF
-    changes = engine.send(tree, units_of(case), as_pairs([(0, 2)]))
+    changes = cases.send(tree, units_of(case), as_pairs([(0, 2)]))
     assert (changes.leaf.tolist(), changes.units.tolist()) == ([2], [[case, case]])
 
 
 def test_raising_does_what_sending_tells() -> None:
-    engine, tree, case, _ = placed()
-    known = engine.raise_branches(tree, as_pairs([(0, 2)]))
+    cases, tree, case, _ = placed()
+    known = cases.raise_branches(tree, as_pairs([(0, 2)]))
     assert known[[2, 3]].tolist() == [2 * case, 3 * case]
     units, two_fifths = units_of(case), int(case * (2 / 5))
     units[[3, 4]] = [[2 * case + two_fifths, 0], [case - two_fifths, 3 * case]]
-    changes = engine.send(tree, units, as_pairs([(2, 4)]))
+    changes = cases.send(tree, units, as_pairs([(2, 4)]))
     assert (changes.leaf.tolist(), changes.units.tolist()) == ([4], [[2 * case + two_fifths, 0]])
 
 
@@ -308,7 +310,6 @@ def test_what_is_sent_down_two_branches_at_once() -> None:
     left = inner("threshold", 0, leaf(1.0, 1.0), leaf(1.0, 1.0), cut=1.0)
     right = inner("threshold", 0, leaf(1.0, 1.0), leaf(1.0, 1.0), cut=5.0)
     tree = tree_of(inner("threshold", 0, left, right, cut=3.0), table.schema)
-    engine.place(tree)
-    changes = engine.send(tree, tree.class_weights.astype(np.int64), as_pairs([(1, 3), (4, 5)]))
+    changes = engine.place(tree).send(tree, tree.class_weights.astype(np.int64), as_pairs([(1, 3), (4, 5)]))
     assert (changes.hopeless.tolist(), changes.pair.tolist(), changes.leaf.tolist()) == ([False] * 2, [0, 1], [3, 5])
     assert changes.units.tolist() == [[1, 1], [1, 1]]
