@@ -42,6 +42,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         whatever is named otherwise is discrete in addition to them.
     compat : "r8" or None
         Read values, place cuts and take -999 for unknown as release 8 of the original does.
+    n_trials, initial_window, window_increment : int or None
+        Windowing: trees are grown on some of the samples and on those that they get wrong, in so many trials, and the
+        best one is kept. Any of the three asks for it, then the default is 10 trials; a trial starts with so many
+        samples (a fifth of all, or twice their square root where that is more), and adds so many at a time (a fifth of
+        those), or half of those that are wrong where that is more.
+    random_state : int, RandomState or None
+        The seed of whatever is left to chance. None is 0: a fit repeats, as the original's runs do.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
 
@@ -69,6 +76,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         prune: bool | Pruning = True,
         categorical_features: FromDtype | npt.ArrayLike | None = "from_dtype",
         compat: Literal["r8"] | None = None,
+        n_trials: int | None = None,
+        initial_window: int | None = None,
+        window_increment: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -77,6 +88,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.prune = prune
         self.categorical_features = categorical_features
         self.compat = compat
+        self.n_trials = n_trials
+        self.initial_window = initial_window
+        self.window_increment = window_increment
+        self.random_state = random_state
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -162,13 +177,19 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def _options(self) -> Options:
         by_truth: dict[bool, Pruning] = {True: "ebp", False: "none"}
         prune = by_truth[self.prune] if isinstance(self.prune, bool) else self.prune
-        cases, confidence = self.min_cases, self.confidence
+        confidence, seed = self.confidence, self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(np.iinfo(np.int32).max)
         return Options(
             self.criterion,
-            int(cases) if isinstance(cases, numbers.Integral) and not isinstance(cases, bool) else cases,
+            _plain(self.min_cases),
             float(confidence) if isinstance(confidence, numbers.Real) else confidence,
             prune,
             self.compat,
+            _plain(self.n_trials),
+            _plain(self.initial_window),
+            _plain(self.window_increment),
+            0 if seed is None else _plain(seed),
         )
 
     def _training_table(self, X: Any, y: Any, weights: npt.ArrayLike | None) -> Table:
@@ -193,3 +214,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return from_arrays(values, **how)
+
+
+def _plain(value: Any) -> Any:
+    """An integer of whatever type as Python's own; anything else as it is."""
+    return int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else value

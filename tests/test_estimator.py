@@ -36,6 +36,10 @@ def test_default_parameters() -> None:
         "prune": True,
         "categorical_features": "from_dtype",
         "compat": None,
+        "n_trials": None,
+        "initial_window": None,
+        "window_increment": None,
+        "random_state": None,
         "engine": "auto",
     }
 

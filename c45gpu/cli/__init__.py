@@ -18,6 +18,7 @@ from c45gpu import __version__
 from c45gpu.cli.evaluate import evaluate
 from c45gpu.cli.info import info
 from c45gpu.cli.predict import predict
+from c45gpu.cli.rules import rules
 from c45gpu.cli.screen import complain, show_warning
 from c45gpu.cli.show import show
 from c45gpu.cli.train import train
@@ -31,10 +32,6 @@ INTERRUPTED: Final = 130
 _NOT_SUPPORTED: Final = {
     "-s": "tests on groups of values",
     "-p": "soft thresholds",
-    "-t": "windowing",
-    "-w": "windowing",
-    "-i": "windowing",
-    "-b": "windowing, and so its opposite,",
     "-v": "the original's verbosity",
 }
 
@@ -45,7 +42,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (train, predict, show, evaluate, info):
+for command in (train, predict, show, evaluate, rules, info):
     app.command(command)
 
 

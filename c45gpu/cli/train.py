@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -16,6 +16,8 @@ from c45gpu.induction.options import Compat, Criterion, Options, Pruning
 if TYPE_CHECKING:
     from c45gpu.data.table import Table
     from c45gpu.model.store import Model
+
+_WINDOWING: Final = {"n_trials": "-t", "initial_window": "-w", "window_increment": "-i"}
 
 
 @Parameter(name="*")
@@ -39,6 +41,17 @@ class Learning:
         How to prune: C4.5's error-based pruning, pessimistic error pruning, or not at all.
     compat : "r8"
         Read values, place cuts and take -999 for unknown as release 8 of the original does.
+    n_trials : int
+        Windowing, in so many trials: a tree is grown on some cases, those that it gets wrong are added, until it gets
+        all others right; the best tree of all trials stays. [default: 10 with --window or --increment, else none]
+    initial_window : int
+        Windowing: the cases that a trial starts with. [default: a fifth of all, or twice their square root]
+    window_increment : int
+        Windowing: how many cases may be added at a time. [default: a fifth of those at the start]
+    batch : bool
+        The original's letter for what is so without the three above: one tree, on all cases.
+    seed : int
+        Chance is the same whenever this is.
     """
 
     criterion: Criterion = "gain_ratio"
@@ -48,6 +61,11 @@ class Learning:
     percent: Annotated[float | None, Parameter(name="-c")] = None
     prune: Pruning = "ebp"
     compat: Compat | None = None
+    n_trials: Annotated[int | None, Parameter(name=("--trials", "-t"))] = None
+    initial_window: Annotated[int | None, Parameter(name=("--window", "-w"))] = None
+    window_increment: Annotated[int | None, Parameter(name=("--increment", "-i"))] = None
+    batch: Annotated[bool, Parameter(name="-b", negative=(), show_default=False)] = False
+    seed: int = 0
 
     def options(self) -> Options:
         """The learner's options.
@@ -55,8 +73,12 @@ class Learning:
         Raises
         ------
         OptionError
-            When one is out of range.
+            When one is out of range, or two exclude each other.
         """
+        windows: dict[str, Any] = {name: getattr(self, name) for name in _WINDOWING}
+        for name, letter in _WINDOWING.items():
+            if self.batch and windows[name] is not None:
+                raise OptionError(f"-b (all cases at once) and {letter} (windows) exclude each other: give one of them")
         confidence = 0.25 if self.confidence is None else self.confidence
         if self.percent is not None:
             if self.confidence is not None:
@@ -65,7 +87,9 @@ class Learning:
                 raise OptionError(f"-c {self.percent:g} will not do: give a percentage from 0.001 to 100")
             confidence = self.percent / 100
         criterion: Criterion = "gain" if self.gain else self.criterion
-        return Options(criterion, self.min_cases, confidence, self.prune, self.compat)
+        return Options(
+            criterion, self.min_cases, confidence, self.prune, self.compat, random_state=self.seed, **windows
+        )
 
 
 @Parameter(name="*")
@@ -136,7 +160,7 @@ def train(
     as_json : bool
         Print one JSON document.
     """
-    where = _one_source(source, stem)
+    where = one_source(source, stem)
     options, test_path = (learning or Learning()).options(), (unseen or Unseen()).path(where)
     table = training_table(where, columns or Columns())
     if dry_run:
@@ -144,7 +168,7 @@ def train(
 
         print_plan(table, options, engine, as_json)
         return
-    model = _trained(table, options, engine)
+    model = trained(table, options, engine)
     test = None if test_path is None else table_for(model, test_path, unseen="error")
     if output is not None:
         from c45gpu.model.store import save
@@ -154,13 +178,21 @@ def train(
     _print(model, table, test, as_json)
 
 
-def _one_source(source: str | None, stem: str | None) -> str:
+def one_source(source: str | None, stem: str | None) -> str:
+    """What to train on, which two ways of saying it name.
+
+    Raises
+    ------
+    OptionError
+        When it is named twice, or not at all.
+    """
     if (source is None) == (stem is None):
         raise OptionError("name what to train on, once: c45gpu train STEM, or c45gpu train FILE --target NAME")
     return source or stem or ""
 
 
-def _trained(table: Table, options: Options, engine: str) -> Model:
+def trained(table: Table, options: Options, engine: str) -> Model:
+    """A model of a table, with progress for whoever watches."""
     from c45gpu.induction.train import train as grown_and_pruned
 
     with progress_of(table.n_cases) as progress:
@@ -181,10 +213,14 @@ def _print(model: Model, table: Table, test: Table | None, as_json: bool) -> Non
     if as_json:
         from c45gpu.show.document import document, write_json
 
-        write_json(document(model, _letters(model), train=on_train, test=on_test), sys.stdout)
+        whole = document(model, _letters(model), train=on_train, test=on_test)
+        trials = {"trials": model.record["trials"]} if "trials" in model.record else {}
+        write_json(whole | trials, sys.stdout)
         return
     from c45gpu.show.text import evaluation_text, trees_text
+    from c45gpu.show.trials import trials_text
 
+    print(trials_text(model.record), end="")
     print(trees_text(model.unpruned, model.pruned, model.schema))
     print(evaluation_text(on_train.before, on_train.after, model.schema), end="")
     if on_test is not None:
@@ -198,5 +234,8 @@ def _letters(model: Model) -> list[str]:
     letters = ["-g"] if chosen.criterion != default.criterion else []
     letters += ["-m", str(chosen.min_cases)] if chosen.min_cases != default.min_cases else []
     letters += ["-c", f"{100 * chosen.confidence:g}"] if chosen.confidence != default.confidence else []
+    for name, letter in _WINDOWING.items():
+        letters += [letter, str(getattr(chosen, name))] if getattr(chosen, name) is not None else []
+    letters += ["--seed", str(chosen.random_state)] if chosen.random_state != default.random_state else []
     letters += ["--prune", chosen.prune] if chosen.prune != default.prune else []
     return letters + (["--compat", chosen.compat] if chosen.compat else [])

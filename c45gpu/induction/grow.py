@@ -5,14 +5,14 @@ The engine answers with one candidate for each open node and attribute; the judg
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
-from c45gpu.data.table import Floats
+from c45gpu.data.table import Floats, Table
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.model.growing import GrowingTree, Growth
@@ -50,10 +50,12 @@ class Grower:
     ----------
     engine : Engine
     problem : Problem
+    whole : Table, optional
+        Where the problem's cases are a window of it: thresholds are values of its columns.
     """
 
-    def __init__(self, engine: Engine, problem: Problem) -> None:
-        self._engine, self._problem = engine, problem
+    def __init__(self, engine: Engine, problem: Problem, whole: Table | None = None) -> None:
+        self._engine, self._problem, self._whole = engine, problem, whole
         self._used = np.array(problem.used, np.int64)
         frontier = engine.load(problem)
         self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
@@ -128,7 +130,11 @@ class Grower:
         continuous = below >= 0
         for a in np.unique(attribute[continuous]).tolist():
             here = continuous & (attribute == a)
-            threshold[here] = thresholds(self._engine.distinct(a), below[here], above[here], self._release8)
+            distinct, low, high = self._engine.distinct(a), below[here], above[here]
+            if self._whole is not None:
+                values, distinct = distinct, self._whole.ranks(int(self._used[a]))[1]
+                low, high = np.searchsorted(distinct, values[low]), np.searchsorted(distinct, values[high])
+            threshold[here] = thresholds(distinct, low, high, self._release8)
         return threshold
 
     @property
@@ -138,6 +144,20 @@ class Grower:
     def _progress(self, depth: int) -> Progress:
         weight = int(self._open_weights.sum())
         return Progress(depth, self._growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
+
+
+def grown(
+    engine: Engine,
+    problem: Problem,
+    progress: Callable[[Progress], None] | None = None,
+    whole: Table | None = None,
+) -> Tree:
+    """The tree as grown on a problem; `progress` is called after each level. See :class:`Grower`."""
+    grower = Grower(engine, problem, whole)
+    for level in grower:
+        if progress is not None:
+            progress(level)
+    return grower.tree
 
 
 def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -> npt.NDArray[np.float64]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import Grower, Progress
+from c45gpu.induction.grow import Progress, grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pruned
+from c45gpu.induction.window import train_windowed
 from c45gpu.kernels.engine import Engine, open_engine
 from c45gpu.model.store import Model
 
@@ -19,7 +21,7 @@ def train(
     engine: str | Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
 ) -> Model:
-    """Grow a tree on a table and prune it.
+    """Grow a tree on a table and prune it; several trees, and keep the best, where windowing is asked for.
 
     Parameters
     ----------
@@ -46,15 +48,16 @@ def train(
     """
     options = options or Options()
     problem = pose(table, options)
+    total = int(problem.units.sum()) / problem.settings.case_units
+    record: dict[str, Any] = {"cases": problem.table.n_cases, "weight": total}
     worker = open_engine(engine, problem.table.n_cases * len(problem.used)) if isinstance(engine, str) else engine
     try:
-        grower = Grower(worker, problem)
-        for level in grower:
-            if progress is not None:
-                progress(level)
-        grown = grower.tree
-        simple = pruned(grown, worker, problem, options)
+        if options.windowed:
+            tree, simple, trials = train_windowed(problem, options, worker, progress)
+            record["trials"] = trials
+        else:
+            tree = grown(worker, problem, progress)
+            simple = pruned(tree, worker, problem, options)
     finally:
         worker.close()
-    record = {"cases": problem.table.n_cases, "weight": int(problem.units.sum()) / problem.settings.case_units}
-    return Model(problem.table.schema, grown, simple, options.to_dict(), record)
+    return Model(problem.table.schema, tree, simple, options.to_dict(), record)

@@ -103,6 +103,10 @@ class Placement:
         """Units of the cases that take each entry of ``tree.branch`` with a known value."""
         return self._known
 
+    def class_units(self, n_nodes: int) -> Int64s:
+        """Units of each class that are at each node, which must be a leaf to hold any; shape (n_nodes, C)."""
+        return sums(self._leaf, self._classes[self._case], self._units, n_nodes, self._n_classes)
+
     def cut(self, nodes: Int64s) -> None:
         """See :meth:`c45gpu.kernels.engine.Engine.cut`."""
         here, owner = self._range(nodes, self._end[nodes])

@@ -16,6 +16,10 @@ def test_quinlans_defaults() -> None:
         "confidence": 0.25,
         "prune": "ebp",
         "compat": None,
+        "n_trials": None,
+        "initial_window": None,
+        "window_increment": None,
+        "random_state": 0,
     }
 
 
@@ -30,6 +34,11 @@ def test_quinlans_defaults() -> None:
         {"min_cases": 1_000_000},
         {"confidence": 1},
         {"confidence": 5e-324},
+        {"n_trials": 1},
+        {"n_trials": 10_000},
+        {"initial_window": 1_000_000},
+        {"window_increment": 1},
+        {"random_state": 2**63 - 1},
     ],
 )
 def test_what_is_in_range_is_taken(given: dict[str, Any]) -> None:
@@ -51,6 +60,13 @@ def test_what_is_in_range_is_taken(given: dict[str, Any]) -> None:
         ("min_cases", 2.0),
         ("min_cases", True),
         ("min_cases", "2"),
+        ("n_trials", 0),
+        ("n_trials", 10_001),
+        ("initial_window", 1_000_001),
+        ("window_increment", 0),
+        ("window_increment", True),
+        ("random_state", -1),
+        ("random_state", None),
         ("confidence", 0),
         ("confidence", -0.25),
         ("confidence", 25),
@@ -82,3 +98,9 @@ def test_changes_make_a_copy_and_are_validated() -> None:
 def test_options_cannot_be_changed_in_place() -> None:
     with pytest.raises(AttributeError):
         Options().min_cases = 3  # type: ignore[misc]
+
+
+def test_any_option_of_windowing_asks_for_it() -> None:
+    assert not Options(random_state=5).windowed
+    for name in ("n_trials", "initial_window", "window_increment"):
+        assert Options(**{name: 5}).windowed
