@@ -22,6 +22,7 @@ from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import Lists
 from c45gpu.kernels.cpu_move import DROPPED, move_lists
 from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, score_nodes
+from c45gpu.kernels.cpu_score import new_room
 from c45gpu.kernels.cpu_sort import Layout
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
 
@@ -69,8 +70,8 @@ class CountingGrower(CpuGrower):
     def _score_job(self, nodes: Nodes, which: Int64s, out: Scores) -> None:
         coded = self.columns.code_of[which[0]] >= 0
         shape = (int(self.columns.code_first[-1]) if coded else 0, self.problem.settings.n_classes)
-        histogram = np.empty(shape, np.int64)
-        score_nodes(self.lists, nodes, which, self.columns, self._context, histogram, out)
+        work = new_room(int(nodes.count.max()), shape[1]), np.empty(shape, np.int64)
+        score_nodes(self.lists, nodes, which, self.columns, self._context, work, out)
 
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches, and finish the small ones."""
@@ -159,7 +160,7 @@ class CountingGrower(CpuGrower):
             marks=np.empty(cases, np.int32),
             histogram=np.empty((int(columns.code_first[-1]), c), np.int64),
             branch_counts=np.empty((branches, c), np.int64),
-            low=np.empty(c, np.int64),
+            room=new_room(cases, c),
             position=np.empty(branches, np.int64),
             new=np.empty(branches, np.int64),
             places=np.empty(branches, np.int64),

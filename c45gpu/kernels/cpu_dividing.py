@@ -30,7 +30,7 @@ from c45gpu.kernels.cpu_parts import (
     move_rows,
     score_parts,
 )
-from c45gpu.kernels.cpu_units import ClassRoom
+from c45gpu.kernels.cpu_score import new_room
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 
 
@@ -154,13 +154,7 @@ class DividingGrower(CpuGrower):
             return Workplace(
                 units=np.empty(n, np.int64),
                 marks=np.empty(n, np.int32),
-                low=np.empty(c, np.int64),
-                room=ClassRoom(
-                    low=np.empty(c, np.int64),
-                    inner=np.empty(c, np.int64),
-                    stale=np.empty(c, np.int64),
-                    is_stale=np.empty(c, np.bool_),
-                ),
+                room=new_room(n, c),
                 totals=np.empty(c, np.int64),
                 histogram=np.empty((int(self.columns.code_first[-1]), c), np.int64),
                 position=np.empty(most, np.int64),

@@ -20,9 +20,8 @@ from c45gpu.choose import NO_TEST, choose, is_leaf
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_move import DROPPED, count_branches, mark_codes, mark_list, partition
 from c45gpu.kernels.cpu_score import (
-    scan_classes,
     scan_histogram,
-    scan_two_classes,
+    scan_list,
     sum_histogram,
     sum_list,
     sum_of_h,
@@ -62,7 +61,7 @@ class Scratch(NamedTuple):
     marks: Any  # int32[R]
     histogram: Any  # int64[n_codes, C]
     branch_counts: Any  # int64[most branches, C]
-    low: Any  # int64[C]
+    room: Any  # of a scan
     position: Any  # int64[most branches]
     new: Any  # int64[most branches]
     places: Any  # int64[most branches]
@@ -100,7 +99,7 @@ def fill_histogram(rows: Any, layout: Any, codes: Any, code_first: Any, histogra
 
 @compiled
 def score_one(
-    a: Any, entries: Any, counts: Any, totals: Any, columns: Any, context: Any, low: Any, scores: Any
+    a: Any, entries: Any, counts: Any, totals: Any, columns: Any, context: Any, room: Any, scores: Any
 ) -> None:
     """Score one attribute of one node whose values are all known: by its list, or by its histogram if it has none."""
     layout, h, settings = context
@@ -110,23 +109,20 @@ def score_one(
     listed = columns.list_of[a] >= 0
     if columns.continuous[a]:
         if not listed:
-            inner, at, tries = scan_histogram(counts, n, totals, h, settings, low)
+            inner, at, tries = scan_histogram(counts, n, totals, h, settings, room.low)
             below = np.int64(0)
             for code in range(at + 1):
                 for c in range(len(totals)):
                     below += counts[code, c]
         else:
-            if len(totals) == 2:
-                inner, at, tries = scan_two_classes(entries, layout, totals, h, settings)
-            else:
-                inner, at, tries = scan_classes(entries, layout, totals, h, settings, low)
+            inner, at, tries = scan_list(entries, layout, totals, h, settings, room)
             below = np.int64(at)
         scores.possible[a], scores.cut[a], scores.tries[a] = at >= 0, at, tries
         below = max(below, np.int64(0))
         branches = h[below] + h[n - below]
     else:
         if listed:
-            inner, branches, ample = sum_list(entries, layout, h, settings.min_units, low)
+            inner, branches, ample = sum_list(entries, layout, h, settings.min_units, room.low)
         else:
             inner, branches, ample = sum_histogram(counts, h, settings.min_units)
         scores.possible[a], scores.cut[a], scores.tries[a] = ample >= 2, -1, 0
@@ -169,7 +165,7 @@ def _choose(r: Any, records: Any, columns: Any, facts: Any, context: Any, scratc
     for a in range(len(columns.list_of)):
         k, column = max(columns.list_of[a], 0), max(columns.code_of[a], 0)
         counts = scratch.histogram[columns.code_first[column] : columns.code_first[column + 1]]
-        score_one(a, lists[k, first:stop], counts, totals, columns, context, scratch.low, scratch.scores)
+        score_one(a, lists[k, first:stop], counts, totals, columns, context, scratch.room, scratch.scores)
     scores = scratch.scores
     candidates = (scores.gain, scores.split, scores.tries, scores.possible)
     return choose(records.count[r], candidates, facts, settings, scratch.net)

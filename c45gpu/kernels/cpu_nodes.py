@@ -30,10 +30,9 @@ class Marks(NamedTuple):
 
 
 @compiled
-def score_nodes(lists: Any, nodes: Any, which: Any, columns: Any, context: Any, histogram: Any, out: Any) -> None:
-    """Score some attributes at some nodes; `histogram` is None-sized (0 rows) if none of them has codes."""
-    layout = context[0]
-    low = np.empty(nodes.totals.shape[1], np.int64)
+def score_nodes(lists: Any, nodes: Any, which: Any, columns: Any, context: Any, work: Any, out: Any) -> None:
+    """Score some attributes at some nodes; `work` is room for a scan, and a histogram, empty if none has codes."""
+    layout, (room, histogram) = context[0], work
     for m in range(len(nodes.first)):
         first, stop = nodes.first[m], nodes.first[m] + nodes.count[m]
         if len(histogram):
@@ -44,7 +43,7 @@ def score_nodes(lists: Any, nodes: Any, which: Any, columns: Any, context: Any, 
             column = max(columns.code_of[a], 0)
             counts = histogram[columns.code_first[column] : columns.code_first[column + 1]]
             entries = lists[max(columns.list_of[a], 0), first:stop]
-            score_one(a, entries, counts, nodes.totals[m], columns, context, low, scores)
+            score_one(a, entries, counts, nodes.totals[m], columns, context, room, scores)
 
 
 @compiled

@@ -9,14 +9,14 @@ import numpy as np
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_move import DROPPED
-from c45gpu.kernels.cpu_score import scan_classes, scan_two_classes, sum_list, sum_of_h
+from c45gpu.kernels.cpu_score import scan_list, sum_list, sum_of_h
 from c45gpu.kernels.cpu_units import (
-    class_units_of,
     fill_unit_histogram,
     h_of,
     information,
     scan_unit_histogram,
     scan_units,
+    sum_blocks,
     sum_unit_histogram,
     sum_unit_list,
 )
@@ -38,8 +38,7 @@ class Workplace(NamedTuple):
 
     units: Any  # int64[N]: by row
     marks: Any  # int32[N]: by row
-    low: Any  # int64[C]
-    room: Any  # a ClassRoom
+    room: Any  # of a scan
     totals: Any  # int64[C]
     histogram: Any  # int64[codes, C]
     position: Any  # int64[most branches]
@@ -101,12 +100,9 @@ def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, place:
         totals[np.int64((np.uint64(entries[i]) >> np.uint64(layout.row_bits)) & class_mask)] += 1
     base = h[len(entries)] - sum_of_h(totals, h)
     if not columns.continuous[a]:
-        inner, branches, ample = sum_list(entries, layout, h, settings.min_units, place.low)
+        inner, branches, ample = sum_list(entries, layout, h, settings.min_units, place.room.low)
         return base, inner, branches, -1, 0, ample >= 2
-    if len(totals) == 2:
-        inner, at, tries = scan_two_classes(entries, layout, totals, h, settings)
-    else:
-        inner, at, tries = scan_classes(entries, layout, totals, h, settings, place.low)
+    inner, at, tries = scan_list(entries, layout, totals, h, settings, place.room)
     return base, inner, h[max(at, 0)] + h[len(entries) - max(at, 0)], at, tries, at >= 0
 
 
@@ -114,9 +110,10 @@ def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, place:
 def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, place: Any) -> Any:
     """As :func:`_score_counted_list`, of a list or histogram in units, with the known units before it."""
     layout, settings, totals = context.layout, context.settings, place.totals
-    listed = columns.list_of[a] >= 0
+    listed, blocks = columns.list_of[a] >= 0, (np.int64(0), 0)
     if listed:
-        known = class_units_of(entries, layout, place.units, totals)
+        known, size, n_blocks = sum_blocks(entries, layout, place.units, place.room, totals)
+        blocks = size, n_blocks
     else:
         known = np.int64(0)
         for c in range(len(totals)):
@@ -125,14 +122,14 @@ def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, 
     base = information(totals, settings)
     if not columns.continuous[a]:
         if listed:
-            inner, branches, ample = sum_unit_list(entries, layout, place.units, settings, place.low)
+            inner, branches, ample = sum_unit_list(entries, layout, place.units, settings, place.room.low)
         else:
             inner, branches, ample = sum_unit_histogram(counts, settings)
         return known, base, inner, branches, -1, 0, ample >= 2
     if listed:
-        inner, at, low, tries = scan_units(entries, layout, place.units, totals, known, settings, place.room)
+        inner, at, low, tries = scan_units(entries, layout, place.units, totals, known, blocks, settings, place.room)
     else:
-        inner, at, low, tries = scan_unit_histogram(counts, totals, known, settings, place.low)
+        inner, at, low, tries = scan_unit_histogram(counts, totals, known, settings, place.room.low)
     return known, base, inner, h_of(low, settings) + h_of(known - low, settings), at, tries, at >= 0
 
 

@@ -8,13 +8,23 @@ A scan moves one case after the other from the high side to the low side. With `
 side kept up to date, the information of a cut is four look-ups in the table of H, whatever the number of classes.
 Attributes with few values have *histograms* instead, counts by code and class.
 
+Most cuts are not looked at: a *block* of entries is skipped if no cut in it can be as good as the best. With L of n
+cases on the low side, l(c) of them and t(c) of all being of class c, a cut leaves ::
+
+    H(L) + H(n - L)  -  sum over c of [ H(l(c)) + H(t(c) - l(c)) ]
+    ^ convex in L: above any of its tangents   ^ convex in l(c), so its negative is least at either end of the block
+
+With the tangent in the block's middle in the place of the first part, the whole falls apart into one least for each
+class, and their sum is a bound for the block. It is made lower by what the rounding of H could amount to, so whatever
+is skipped is worse than what is kept, and no tie is lost.
+
 What a scan returns: the information that the best test leaves, its position (of equals the lowest) or -1 if none is
 possible, and the number of tries.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +32,43 @@ from c45gpu.formulas import least_side
 from c45gpu.kernels.compiled import compiled
 
 MOST: Any = np.int64(0x7FFFFFFFFFFFFFFF)
+HALF: Any = np.uint64(32)
+LOW_HALF: Any = np.uint64(0xFFFFFFFF)
+LEAST_BLOCK = 16  # entries; of less than FEW_BLOCKS blocks each cut is looked at
+FEW_BLOCKS = 8
+
+
+class Room(NamedTuple):
+    """Memory for a scan."""
+
+    low: Any  # int64[C]: cases or units of each class on the low side
+    inner: Any  # int64[C]: H of both sides of each class
+    bound: Any  # int64[blocks]
+    before: Any  # int64[blocks, C]: `low` before each block
+    rough: Any  # float64[C]: `inner` about
+    rough_bound: Any  # float64[blocks]
+    new: Any  # int64[blocks]: entries with a new value
+
+
+def new_room(n: int, n_classes: int) -> Room:
+    """Memory for scans of up to `n` entries."""
+    blocks = 1 + min(most_blocks(n), n // max(LEAST_BLOCK, n_classes))
+    low, inner = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    before = np.empty((blocks, n_classes), np.int64)
+    rough, rough_bound = np.empty(n_classes), np.empty(blocks)
+    return Room(low, inner, np.empty(blocks, np.int64), before, rough, rough_bound, np.empty(blocks, np.int64))
+
+
+@compiled
+def most_blocks(n: Any) -> Any:
+    """How many blocks of so many entries there are at most: their size grows like the noise of the class counts."""
+    return 8 * np.int64(np.sqrt(n)) + 1
+
+
+@compiled
+def block_size(n: Any, n_classes: Any) -> Any:
+    """Entries in a block."""
+    return max(LEAST_BLOCK, n_classes, 1 + n // most_blocks(n))
 
 
 @compiled
@@ -44,53 +91,140 @@ def cut_range(known: Any, settings: Any) -> Any:
 
 
 @compiled
-def scan_two_classes(entries: Any, layout: Any, totals: Any, h: Any, settings: Any) -> Any:
-    """Scan the list of a continuous attribute when there are two classes; `totals` are the list's class counts."""
-    n = len(entries)
+def add_classes(entries: Any, layout: Any, low: Any) -> Any:
+    """Add the cases of a list to their classes' counts; returns how many entries have a new value."""
     class_bit, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    first, stop, ample_first, ample_stop = cut_range(n, settings)
-    zeros, ones, tries = totals[0], totals[1], 0
-    best, best_at = MOST, -1
-    low_ones = np.int64(0)
-    for i in range(min(first, n)):
-        low_ones += np.int64((np.uint64(entries[i]) >> class_bit) & np.uint64(1))
-    for i in range(first, stop):
+    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
+    if len(low) != 2:
+        new = np.int64(0)
+        for i in range(len(entries)):
+            entry = np.uint64(entries[i])
+            low[(entry >> class_bit) & class_mask] += 1
+            new += np.int64(entry >> new_bit)
+        return new
+    both = np.uint64(0)  # cases of class 1, and 2^32 for each new value: compilers add up several of these at once
+    for i in range(len(entries)):
         entry = np.uint64(entries[i])
-        if entry >> new_bit:
-            tries += 1
-            if ample_first <= i < ample_stop:
-                low_zeros = i - low_ones
-                inner = h[i] - h[low_zeros] - h[low_ones]
-                inner += h[n - i] - h[zeros - low_zeros] - h[ones - low_ones]
-                if inner < best:
-                    best, best_at = inner, i
-        low_ones += np.int64((entry >> class_bit) & np.uint64(1))
-    return best, best_at, tries
+        both += ((entry >> class_bit) & class_mask) + ((entry >> new_bit) << HALF)
+    ones = np.int64(both & LOW_HALF)
+    low[0] += len(entries) - ones
+    low[1] += ones
+    return np.int64(both >> HALF)
 
 
 @compiled
-def scan_classes(entries: Any, layout: Any, totals: Any, h: Any, settings: Any, low: Any) -> Any:
-    """Scan the list of a continuous attribute; `low` is room for a count of each class."""
-    n = len(entries)
+def _scan_two_classes(entries: Any, layout: Any, totals: Any, h: Any, first: Any, low: Any) -> Any:
+    """The least information that a cut before one of some entries leaves, and its position.
+
+    `first` is the position of the first of them; `low` is the class counts before it.
+    """
+    class_bit, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
+    zeros, ones, n = totals[0], totals[1], totals[0] + totals[1]
+    best, best_at, low_ones = MOST, -1, low[1]
+    for k in range(len(entries)):
+        entry = np.uint64(entries[k])
+        if entry >> new_bit:
+            i = first + k
+            low_zeros = i - low_ones
+            inner = h[i] - h[low_zeros] - h[low_ones]
+            inner += h[n - i] - h[zeros - low_zeros] - h[ones - low_ones]
+            if inner < best:
+                best, best_at = inner, i
+        low_ones += np.int64((entry >> class_bit) & np.uint64(1))
+    return best, best_at
+
+
+@compiled
+def _scan_classes(entries: Any, layout: Any, totals: Any, h: Any, first: Any, low: Any) -> Any:
+    """As :func:`_scan_two_classes`, of any number of classes; `low` is overwritten."""
     row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
     class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
-    first, stop, ample_first, ample_stop = cut_range(n, settings)
-    low[:] = 0
-    low_sum, high_sum = np.int64(0), sum_of_h(totals, h)
-    best, best_at, tries = MOST, -1, 0
-    for i in range(stop):
-        entry = np.uint64(entries[i])
-        if i >= first and entry >> new_bit:
-            tries += 1
-            if ample_first <= i < ample_stop:
-                inner = h[i] - low_sum + h[n - i] - high_sum
-                if inner < best:
-                    best, best_at = inner, i
+    of_classes, n = np.int64(0), np.int64(0)
+    for c in range(len(totals)):
+        of_classes += h[low[c]] + h[totals[c] - low[c]]
+        n += totals[c]
+    best, best_at = MOST, -1
+    for k in range(len(entries)):
+        entry = np.uint64(entries[k])
+        if entry >> new_bit:
+            inner = h[first + k] + h[n - first - k] - of_classes
+            if inner < best:
+                best, best_at = inner, first + k
         c = np.int64((entry >> row_bits) & class_mask)
         here, there = low[c], totals[c] - low[c]
-        low_sum += h[here + 1] - h[here]
-        high_sum += h[there - 1] - h[there]
+        of_classes += h[here + 1] - h[here] + h[there - 1] - h[there]
         low[c] = here + 1
+    return best, best_at
+
+
+@compiled
+def _scan_some(entries: Any, layout: Any, totals: Any, h: Any, first: Any, low: Any) -> Any:
+    if len(totals) == 2:
+        return _scan_two_classes(entries, layout, totals, h, first, low)
+    return _scan_classes(entries, layout, totals, h, first, low)
+
+
+@compiled
+def _bound_blocks(entries: Any, layout: Any, totals: Any, h: Any, first: Any, size: Any, room: Any) -> Any:
+    """Bound the information left by the cuts before some entries, block by block; returns how many have a new value.
+
+    `first` is the position of the first of them; ``room.low`` is the class counts before it, and after them at last.
+    """
+    n, new = np.int64(0), np.int64(0)
+    for c in range(len(totals)):
+        n += totals[c]
+        room.inner[c] = h[room.low[c]] + h[totals[c] - room.low[c]]
+    for b in range(-(-len(entries) // size)):
+        start = b * size
+        here = entries[start : start + size]
+        room.before[b, :] = room.low
+        new += add_classes(here, layout, room.low)
+        middle = first + start + len(here) // 2
+        sides = h[middle] + h[n - middle]
+        slope = h[middle + 1] + h[n - middle - 1] - sides
+        bound = sides - slope * (len(here) // 2) - 8 * (size + len(totals))
+        for c in range(len(totals)):
+            moved, inner = room.low[c] - room.before[b, c], room.inner[c]
+            if moved:
+                room.inner[c] = h[room.low[c]] + h[totals[c] - room.low[c]]
+            bound += min(-inner, slope * moved - room.inner[c])
+        room.bound[b] = bound
+    return new
+
+
+@compiled
+def _scan_blocks(entries: Any, layout: Any, totals: Any, h: Any, first: Any, room: Any) -> Any:
+    """As :func:`_scan_two_classes`, and how many entries have a new value; ``room.low`` as for the bounds."""
+    size = block_size(len(entries), len(totals))
+    n_blocks = -(-len(entries) // size)
+    if n_blocks < FEW_BLOCKS:
+        room.before[0, :] = room.low
+        new = add_classes(entries, layout, room.low)
+        best, best_at = _scan_some(entries, layout, totals, h, first, room.before[0])
+        return best, best_at, new
+    new = _bound_blocks(entries, layout, totals, h, first, size, room)
+    best, best_at, limit = MOST, -1, MOST
+    for turn in range(-1, n_blocks):  # the most promising block first, to have a limit
+        b = turn if turn >= 0 else np.int64(np.argmin(room.bound[:n_blocks]))
+        if room.bound[b] <= limit:
+            room.low[:] = room.before[b]
+            here = entries[b * size : (b + 1) * size]
+            inner, at = _scan_some(here, layout, totals, h, first + b * size, room.low)
+            limit = min(limit, inner)
+            if turn >= 0 and inner < best:
+                best, best_at = inner, at
+    return best, best_at, new
+
+
+@compiled
+def scan_list(entries: Any, layout: Any, totals: Any, h: Any, settings: Any, room: Any) -> Any:
+    """Scan the list of a continuous attribute; `totals` are the list's class counts."""
+    first, stop, ample_first, ample_stop = cut_range(len(entries), settings)
+    room.low[:] = 0
+    add_classes(entries[:first], layout, room.low)
+    tries = add_classes(entries[first:ample_first], layout, room.low)
+    best, best_at, new = _scan_blocks(entries[ample_first:ample_stop], layout, totals, h, ample_first, room)
+    tries += new + add_classes(entries[ample_stop:stop], layout, room.low)
     return best, best_at, tries
 
 
