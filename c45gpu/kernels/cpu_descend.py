@@ -17,10 +17,18 @@ import numpy as np
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_route import NO_BRANCH, branch_taken, fill_rows, paths_of, row_type
+from c45gpu.kernels.cpu_walk import (
+    NO_BRANCH,
+    branch_taken,
+    fill_rows,
+    raise_over,
+    row_type,
+    steps_of,
+    tested_attributes,
+)
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import LEAF, Tree
+from c45gpu.model.tree import Tree
 
 
 class Cases(NamedTuple):
@@ -45,13 +53,15 @@ def _weigh(first: Any, stop: Any, node: Any, cases: Any, arena: Any, paths: Any,
     """Mark instances by branch; `room` gets each branch's cumulative fraction and how many instances it gets."""
     case, units, taken = arena
     ends, upto = room
-    start = paths.branch_start[node]
-    n_branches = paths.branch_start[node + 1] - start
-    column = paths.signs[node].column
+    steps, branch_start = paths
+    slot, start = steps.slot_of[node], branch_start[node]
+    n_branches = branch_start[node + 1] - start
+    column = steps.signs[slot].column
+    column = column if column >= 0 else ~column
     known[start : start + n_branches] = 0
     ends[:n_branches] = 0
     for i in range(first, stop):
-        b = branch_taken(cases.rows[case[i], column], node, paths)
+        b = branch_taken(cases.rows[case[i], column], slot, steps)
         taken[i] = b
         if b != NO_BRANCH:
             known[start + b] += units[i]
@@ -101,7 +111,7 @@ def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: A
     stack = [(np.int64(start), np.int64(0), np.int64(count), np.int64(count))]
     while len(stack):
         node, first, stop, top = stack.pop()
-        if paths.signs[node].kind == LEAF:
+        if paths[0].signs[paths[0].slot_of[node]].first == 0:
             wanted = arrived + stop - first
             out = (_longer(out[0], arrived, wanted), _longer(out[1], arrived, wanted), _longer(out[2], arrived, wanted))
             out[0][arrived:wanted] = node
@@ -119,7 +129,7 @@ def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: A
         for b in range(n_branches - 1, -1, -1):
             low = ends[b - 1] if b else top
             if ends[b] > low:
-                branch = paths.branch[paths.branch_start[node] + b]
+                branch = paths[0].node_of[paths[0].signs[paths[0].slot_of[node]].first + b]
                 stack.append((branch, np.int64(low), np.int64(ends[b]), np.int64(place)))
     return arena, arrived, out
 
@@ -189,9 +199,11 @@ class DividedPlacement:
 
     def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
         self._crew, self._end, self._n_classes = crew, tree.end, problem.settings.n_classes
-        self._paths, tested = paths_of(tree)
-        n = problem.table.n_cases
-        rows = np.empty((n, len(tested)), row_type(problem.table, tested))
+        n, tested = problem.table.n_cases, tested_attributes(tree)
+        word = row_type(problem.table, tested)
+        self._steps = steps_of(tree, tested, word)
+        self._paths = (self._steps, tree.branch_start)
+        rows = np.empty((n, len(tested)), word)
         fill_rows(problem.table, tested, 0, rows)
         self._cases = Cases(rows, problem.table.classes)
         self._most = int(np.diff(tree.branch_start).max(initial=2))
@@ -206,14 +218,14 @@ class DividedPlacement:
 
     def cut(self, nodes: Int64s) -> None:
         """The cases below these nodes are at them from now on."""
-        self._paths.signs["kind"][nodes] = LEAF
+        self._steps.signs["first"][self._steps.slot_of[nodes]] = 0
         first, stop = self._ranges(nodes)
         for node, low, high in zip(nodes.tolist(), first.tolist(), stop.tolist(), strict=True):
             self._placed[0][low:high] = node
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        paths = self._paths._replace(branch=tree.branch)
+        paths = self._paths
         first, stop = self._ranges(pairs.top)
         hopeless = np.zeros(len(pairs.top), np.bool_)
 
@@ -232,17 +244,17 @@ class DividedPlacement:
 
     def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """All cases of each top are at the leaves of its branch from now on."""
-        paths = self._paths._replace(branch=tree.branch)
         for top, branch in zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True):
             memory = self._take_memory()
             first, stop = (int(x[0]) for x in self._ranges(np.array([top])))
             arena, count = _gather(first, stop, self._placed, memory.arena, memory.sums)
-            memory, arrived = self._down(count, branch, paths, memory._replace(arena=arena))
+            memory, arrived = self._down(count, branch, self._paths, memory._replace(arena=arena))
             joined = [
                 np.concatenate([old[:first], new, old[stop:]]) for old, new in zip(self._placed, arrived, strict=True)
             ]
             self._placed = (joined[0], joined[1], joined[2])
             self._memory.put(memory)
+        raise_over(self._steps, pairs.top, pairs.branch)
         return self._known
 
     def _down(self, count: int, node: int, paths: Any, memory: Memory) -> tuple[Memory, tuple[Int64s, Any, Int64s]]:

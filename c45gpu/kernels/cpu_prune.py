@@ -18,17 +18,32 @@ import numpy as np
 
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_route import ABREAST, ROWS_AT_A_TIME, fill_rows, paths_of, row_type, walk_abreast
+from c45gpu.kernels.cpu_walk import (
+    ABREAST,
+    ROWS_AT_A_TIME,
+    fill_rows,
+    raise_over,
+    row_type,
+    steps_of,
+    tested_attributes,
+    walk,
+)
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import LEAF, Tree
+from c45gpu.model.tree import Tree
+
+FEW_ABREAST = 32  # of cases that may be the last to be sent
 
 
 @compiled
-def walk_all(rows: Any, cases: Any, start: Any, paths: Any, leaves: Any) -> None:
-    """The leaf of every case; see :func:`walk_abreast`."""
-    for i in range(0, len(cases), ABREAST):
-        walk_abreast(rows, cases[i : i + ABREAST], start, paths, leaves[i : i + ABREAST])
+def walk_all(rows: Any, cases: Any, start: Any, steps: Any, leaves: Any) -> None:
+    """The leaf of every case, from a node on; see :func:`walk`."""
+    slots, going = np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64)
+    for first in range(0, len(cases), ABREAST):
+        abreast = cases[first : first + ABREAST]
+        walk(rows, abreast, steps.slot_of[start], steps, slots, going)
+        for i in range(len(abreast)):
+            leaves[first + i] = steps.node_of[slots[i]]
 
 
 @compiled
@@ -47,16 +62,18 @@ def order_by_leaf(leaves: Any, cases: Any, before: Any, order: Any) -> None:
 
 @compiled
 def _send_some(
-    cases: Any, branch: Any, rows: Any, labels: Any, paths: Any, units: Any, allowed: Any, memory: Any
+    cases: Any, branch: Any, rows: Any, labels: Any, steps: Any, units: Any, allowed: Any, memory: Any
 ) -> Any:
     """Send cases down a branch; returns the number of leaves touched so far and what is still allowed."""
-    added, touched, most, leaves, n_touched = memory
+    added, touched, most, (slots, going), n_touched = memory
     classes, weights = labels
+    first, stop = 0, 0
     for i in range(len(cases)):
-        ahead = i % ABREAST
-        if ahead == 0:
-            walk_abreast(rows, cases[i : i + ABREAST], branch, paths, leaves)
-        leaf, c, weight = leaves[ahead], classes[cases[i]], weights[cases[i]] if len(weights) else np.int64(1)
+        if i == stop:
+            first, stop = stop, min(len(cases), stop + min(ABREAST, FEW_ABREAST + stop))
+            walk(rows, cases[first:stop], steps.slot_of[branch], steps, slots, going)
+        leaf, c = steps.node_of[slots[i - first]], classes[cases[i]]
+        weight = weights[cases[i]] if len(weights) else np.int64(1)
         slot = leaf - branch
         if most[slot] < 0:
             touched[n_touched] = leaf
@@ -75,7 +92,7 @@ def _send_some(
 
 @compiled
 def send_pairs(
-    order: Any, before: Any, end: Any, pairs: Any, rows: Any, labels: Any, paths: Any, units: Any, room: Any, out: Any
+    order: Any, before: Any, end: Any, pairs: Any, rows: Any, labels: Any, steps: Any, units: Any, room: Any, out: Any
 ) -> Any:
     """Send the cases of the tops' other branches; returns the number of rows of `out` that are filled.
 
@@ -83,7 +100,7 @@ def send_pairs(
     largest class of each, by the leaf's distance from the branch.
     """
     added, touched, most = room
-    leaves = np.empty(ABREAST, np.int64)
+    walking = (np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64))
     hopeless, out_pair, out_leaf, out_units = out
     filled = 0
     for p in range(len(pairs.top)):
@@ -91,17 +108,21 @@ def send_pairs(
         n = 0
         for first, stop in ((before[top], before[branch]), (before[end[branch]], before[end[top]])):
             if allowed >= 0:
-                memory = (added, touched, most, leaves, n)
-                n, allowed = _send_some(order[first:stop], branch, rows, labels, paths, units, allowed, memory)
+                memory = (added, touched, most, walking, n)
+                n, allowed = _send_some(order[first:stop], branch, rows, labels, steps, units, allowed, memory)
         hopeless[p] = allowed < 0
-        reached = np.sort(touched[:n])
+        reached = touched[:n]
+        if n > 1 and allowed >= 0:
+            reached.sort()
         for i in range(n):
             slot = reached[i] - branch
             if allowed >= 0:
                 out_pair[filled], out_leaf[filled] = p, reached[i]
-                out_units[filled, :] = added[slot]
-                filled += 1
-            added[slot, :] = 0
+            for c in range(added.shape[1]):
+                if allowed >= 0:
+                    out_units[filled, c] = added[slot, c]
+                added[slot, c] = 0
+            filled += allowed >= 0
             most[slot] = -1
     return filled
 
@@ -114,14 +135,15 @@ class WholePlacement:
         weights = problem.units if bool((problem.units != 1).any()) else np.empty(0, np.int64)
         self._labels = (problem.table.classes, weights)
         self._rooms: LifoQueue[tuple[Int64s, Int64s, Int64s]] = LifoQueue()
-        self._paths, tested = paths_of(tree)
-        n = problem.table.n_cases
-        self._rows = np.empty((n, len(tested)), row_type(problem.table, tested))
+        n, tested = problem.table.n_cases, tested_attributes(tree)
+        word = row_type(problem.table, tested)
+        self._steps = steps_of(tree, tested, word)
+        self._rows = np.empty((n, len(tested)), word)
         leaves, cases = np.empty(n, np.int64), np.arange(n, dtype=np.int32)
 
         def job(here: slice) -> None:
             fill_rows(problem.table, tested, here.start, self._rows[here])
-            walk_all(self._rows, cases[here], 0, self._paths, leaves[here])
+            walk_all(self._rows, cases[here], 0, self._steps, leaves[here])
 
         crew.run(job, [(slice(i, i + ROWS_AT_A_TIME),) for i in range(0, n, ROWS_AT_A_TIME)])
         self._order, self._before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
@@ -135,7 +157,6 @@ class WholePlacement:
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        paths = self._paths._replace(branch=tree.branch)
         others = self._before[self._end[pairs.top]] - self._before[pairs.top]
         others -= self._before[self._end[pairs.branch]] - self._before[pairs.branch]
         hopeless = np.zeros(len(pairs.top), np.bool_)
@@ -147,7 +168,7 @@ class WholePlacement:
             found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, units.shape[1]), np.int64))
             out = (hopeless[first:stop], *found)
             filled = send_pairs(
-                self._order, self._before, self._end, some, self._rows, self._labels, paths, units, room, out
+                self._order, self._before, self._end, some, self._rows, self._labels, self._steps, units, room, out
             )
             self._rooms.put(room)
             return found[0][:filled] + first, found[1][:filled], found[2][:filled]
@@ -165,20 +186,20 @@ class WholePlacement:
 
     def cut(self, nodes: Int64s) -> None:
         """A node's range holds what was below it already."""
-        self._paths.signs["kind"][nodes] = LEAF
+        self._steps.signs["first"][self._steps.slot_of[nodes]] = 0
 
     def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """All cases of each top are at the leaves of its branch from now on."""
-        paths = self._paths._replace(branch=tree.branch)
         for top, branch in zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True):
             first, stop = int(self._before[top]), int(self._before[self._end[top]])
             cases = self._order[first:stop].copy()
             leaves = np.empty(len(cases), np.int64)
-            walk_all(self._rows, cases, branch, paths, leaves)
+            walk_all(self._rows, cases, branch, self._steps, leaves)
             span = int(self._end[branch] - branch)
             before = np.empty(span + 1, np.int64)
             order_by_leaf(leaves - branch, cases, before, self._order[first:stop])
             self._before[top + 1 : branch] = first
             self._before[branch : self._end[branch] + 1] = first + before
             self._before[self._end[branch] + 1 : self._end[top]] = stop
+        raise_over(self._steps, pairs.top, pairs.branch)
         return self.known(tree)
