@@ -116,9 +116,9 @@ def assembler() -> Path | None:
 def missing() -> str | None:
     """Why nothing can be compiled here; None if it can."""
     if importlib.util.find_spec("numba_cuda") is None:
-        return "the compile gate needs numba-cuda: pip install 'numba-cuda[cu13]'"
+        return "the compile gate needs numba-cuda: pip install 'c45gpu[cuda-test]'"
     if assembler() is None:
-        return "the compile gate needs ptxas: pip install nvidia-cuda-nvcc"
+        return "the compile gate needs ptxas: pip install 'c45gpu[cuda-test]'"
     return None
 
 

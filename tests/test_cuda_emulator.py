@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import cuda, int32
 
-pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
 from c45gpu.choose import Facts, Settings, choose
 from c45gpu.formulas import information_of, q_log_q, scale_bits_for

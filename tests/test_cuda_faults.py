@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda, int64
 
-pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
 from tests.cuda_emulator import (
     DivergentBarrier,

@@ -10,7 +10,7 @@ import pytest
 from numba import cuda, int32, int64, njit, uint32
 from numba.cuda import libdevice
 
-pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
 from c45gpu import formulas
 from tests.cuda_emulator import (

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from c45gpu.data.table import Table
     from c45gpu.induction.options import Options
+    from c45gpu.kernels.cpu_plan import MemoryPlan
+    from c45gpu.kernels.level import Problem
 
 
 def print_plan(table: Table, options: Options, engine: str, as_json: bool) -> None:
@@ -21,36 +23,80 @@ def print_plan(table: Table, options: Options, engine: str, as_json: bool) -> No
         When the engine cannot be had, or the memory would not do.
     """
     from c45gpu.induction.problem import pose
-    from c45gpu.kernels.engine import open_engine
+    from c45gpu.kernels.engine import pick
 
     problem = pose(table, options)
-    worker = open_engine(engine, problem.table.n_cases * len(problem.used))
-    worker.close()
-    if worker.name != "cpu":
-        print(json.dumps({"engine": worker.name}) if as_json else f"engine {worker.name}: its memory is not planned")
-        return
+    name = pick(engine, problem.table.n_cases * len(problem.used))
+    if name == "cpu":
+        _plan_cpu(problem, as_json)
+    elif name == "cuda":
+        _plan_cuda(problem, as_json)
+    else:
+        print(json.dumps({"engine": name}) if as_json else f"engine {name}: its memory is not planned")
+
+
+def _plan_cpu(problem: Problem, as_json: bool) -> None:
     from c45gpu.kernels.cpu_crew import cores
-    from c45gpu.kernels.cpu_plan import plan, require, work_of
+    from c45gpu.kernels.cpu_plan import STAGES, plan, require, work_of
     from c45gpu.kernels.memory import available_bytes
 
     work = work_of(problem, cores())
-    facts = {"engine": worker.name, "threads": work.threads, "available": available_bytes()}
-    needed = plan(work)
-    parts = [part._asdict() for part in needed.parts]
-    if as_json:
-        print(json.dumps(facts | {"total": needed.total, "parts": parts}, indent=1))
-    else:
-        _print_text(facts, needed)
+    facts = {"engine": "cpu", "threads": work.threads, "available": available_bytes()}
+    title = f"engine cpu, {work.threads} threads; memory that it needs beside the table:"
+    _print(facts, plan(work), STAGES, title, as_json)
     require(problem, work.threads)
 
 
-def _print_text(facts: dict[str, Any], needed: Any) -> None:
-    from c45gpu.kernels.cpu_plan import STAGES, size
+def _plan_cuda(problem: Problem, as_json: bool) -> None:
+    """Without a GPU the plan is for one that has room for all lists at a time; then it says what is missing."""
+    from c45gpu.errors import EngineError
+    from c45gpu.kernels.cpu_plan import GROWING, SORTING
+    from c45gpu.kernels.cuda_device import Sizes
+    from c45gpu.kernels.cuda_plan import lists_that_fit, needs_of, plan, require
+    from c45gpu.kernels.engine import available
 
-    print(f"engine {facts['engine']}, {facts['threads']} threads; memory that it needs beside the table:")
-    print(f"{'':24}" + "".join(f"{stage:>12}" for stage in STAGES))
+    needs, sizes, reason = needs_of(problem, Sizes()), Sizes(), available()["cuda"]
+    free = None if reason else _free_device_memory()
+    lists = needs.n_lists if free is None else lists_that_fit(needs, free, sizes)
+    needed = plan(needs, sizes, lists)
+    chunks = -(-needs.n_lists // max(1, lists))
+    stay = sum(part.n_bytes for part in needed.parts if len(part.stages) == 2) / needs.n_entries
+    level = needed.of_stage(GROWING) / needs.n_entries
+    facts = {
+        "engine": "cuda",
+        "available": free,
+        "lists": needs.n_lists,
+        "lists_at_a_time": lists,
+        "bytes_of_entry": stay,
+        "bytes_of_entry_and_level": level,
+    }
+    title = (
+        f"engine cuda, {needs.n_lists} lists in {chunks} chunks; device memory that it needs,\n"
+        f"for each value {stay:.3g} bytes that stay, {level:.3g} while a level grows:"
+    )
+    _print(facts, needed, (SORTING, GROWING), title, as_json)
+    if free is None:
+        raise EngineError(f"engine='cuda' {reason}")
+    require(needs, free, sizes)
+
+
+def _free_device_memory() -> int:
+    from c45gpu.kernels.cuda import free_memory
+
+    return free_memory()
+
+
+def _print(facts: dict[str, Any], needed: MemoryPlan, stages: tuple[str, ...], title: str, as_json: bool) -> None:
+    from c45gpu.kernels.cpu_plan import size
+
+    if as_json:
+        parts = [part._asdict() for part in needed.parts]
+        print(json.dumps(facts | {"total": needed.total, "parts": parts}, indent=1))
+        return
+    print(title)
+    print(f"{'':24}" + "".join(f"{stage:>12}" for stage in stages))
     for part in needed.parts:
-        print(f"{part.name:24}" + "".join(f"{size(part.n_bytes) if s in part.stages else '-':>12}" for s in STAGES))
-    print(f"{'together':24}" + "".join(f"{size(needed.of_stage(stage)):>12}" for stage in STAGES))
+        print(f"{part.name:24}" + "".join(f"{size(part.n_bytes) if s in part.stages else '-':>12}" for s in stages))
+    print(f"{'together':24}" + "".join(f"{size(needed.of_stage(stage)):>12}" for stage in stages))
     available = facts["available"]
     print(f"at most {size(needed.total)}" + ("" if available is None else f" of {size(available)} that are free"))

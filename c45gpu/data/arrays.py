@@ -1,4 +1,4 @@
-"""NumPy arrays as tables, labels as classes, and the weights of cases."""
+"""Arrays as tables, labels as classes, and the weights of cases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.devicearrays import (
+    DeviceColumn,
+    as_device_array,
+    known_column,
+    labels_of,
+    new_column,
+    on_device,
+    on_host,
+    spread,
+)
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Floats, Int32s, Table
 from c45gpu.data.values import listed
@@ -33,7 +43,8 @@ def from_arrays(
     X : array_like, shape (n_cases, n_attributes)
         float32 stays float32 and float16 becomes it; everything else that is a number becomes float64, if it keeps its
         value. NaN is unknown, infinities are values. Dates count in seconds. The columns of an array of objects or
-        texts are taken one by one: texts and truth values are discrete, their values sorted, None is unknown.
+        texts are taken one by one: texts and truth values are discrete, their values sorted, None is unknown. Numbers
+        on a GPU (CuPy, DLPack, ``__cuda_array_interface__``) stay there for the CUDA engine; so do `y` and its codes.
     y : array_like, shape (n_cases,), optional
         A label for each case, see :func:`encode_classes`. Without it the cases have no class.
     schema : Schema, optional
@@ -54,7 +65,7 @@ def from_arrays(
     n_columns = matrix.shape[1]
     if schema is not None and len(schema.attributes) != n_columns:
         raise DataError(f"X has {n_columns} columns where {len(schema.attributes)} are due, as in the training data")
-    pairs: list[tuple[Attribute, Array | None]]
+    pairs: list[tuple[Attribute, Array | DeviceColumn | None]]
     if schema is None:
         names = _checked_names(names, n_columns)
         chosen = chosen_columns(categorical, names)
@@ -111,7 +122,7 @@ def checked_weights(weights: npt.ArrayLike | None, n_cases: int) -> npt.NDArray[
     if weights is None:
         return None
     try:
-        result = np.array(weights, np.float64)
+        result = np.array(on_host(weights), np.float64)
     except (TypeError, ValueError):
         raise DataError("the weights are not numbers: give one for each case") from None
     if result.shape != (n_cases,):
@@ -139,7 +150,7 @@ def inexact(values: Array) -> int | None:
 
 
 def assemble(
-    pairs: Iterable[tuple[Attribute, Array | None]],
+    pairs: Iterable[tuple[Attribute, Array | DeviceColumn | None]],
     y: Any,
     weights: npt.ArrayLike | None,
     schema: Schema | None,
@@ -149,9 +160,10 @@ def assemble(
     pairs = list(pairs)
     if not pairs or not n_cases:
         raise DataError(f"{n_cases} cases with {len(pairs)} attributes: give at least one case and one attribute")
-    classes, codes = _classes(y, schema, n_cases)
+    classes, codes, there = _classes(y, schema, n_cases)
     known = Schema(tuple(a for a, _ in pairs), classes) if schema is None else schema
-    return Table(known, [column for _, column in pairs], codes, checked_weights(weights, n_cases))
+    both = None if there is None else (codes, there)
+    return Table(known, [column for _, column in pairs], codes, checked_weights(weights, n_cases), both)
 
 
 def chosen_columns(chosen: Any, names: Sequence[str]) -> set[int]:
@@ -177,15 +189,19 @@ def chosen_columns(chosen: Any, names: Sequence[str]) -> set[int]:
 
 
 def _matrix(X: npt.ArrayLike) -> Array:
-    try:
-        matrix = np.asarray(X)
-    except ValueError:
-        raise DataError("the rows of X have different lengths: give as many values in each") from None
+    matrix: Array = as_device_array(X) if on_device(X) else _host_matrix(X)
     if matrix.ndim != 2:
         raise DataError(f"X has {matrix.ndim} dimensions where two are due: give it the shape (n_cases, n_attributes)")
     if matrix.dtype.kind not in "fiubOUMm":
         raise DataError(f"X holds {matrix.dtype}, which is neither numbers nor texts")
     return matrix
+
+
+def _host_matrix(X: npt.ArrayLike) -> Array:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise DataError("the rows of X have different lengths: give as many values in each") from None
 
 
 def _checked_names(names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
@@ -198,7 +214,9 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> Sequence[str]
     return names
 
 
-def _new_column(name: str, values: Array, discrete: bool) -> tuple[Attribute, Array]:
+def _new_column(name: str, values: Array, discrete: bool) -> tuple[Attribute, Array | DeviceColumn]:
+    if on_device(values):
+        return new_column(name, values, discrete)
     if discrete or values.dtype.kind in "OU":
         from c45gpu.data.attributes import column_of, learned
 
@@ -206,7 +224,9 @@ def _new_column(name: str, values: Array, discrete: bool) -> tuple[Attribute, Ar
     return Attribute(name, "continuous"), _numbers(name, values)
 
 
-def _known_column(attribute: Attribute, values: Array) -> Array | None:
+def _known_column(attribute: Attribute, values: Array) -> Array | DeviceColumn | None:
+    if on_device(values):
+        return known_column(attribute, values)
     if attribute.kind == "ignored":
         return None
     if attribute.kind == "discrete" or values.dtype.kind in "OU":
@@ -230,19 +250,21 @@ def _numbers(name: str, values: Array) -> Floats:
     return values.astype(np.float64)
 
 
-def _classes(y: Any, schema: Schema | None, n_cases: int) -> tuple[tuple[str, ...], Int32s]:
+def _classes(y: Any, schema: Schema | None, n_cases: int) -> tuple[tuple[str, ...], Int32s, Any]:
+    """The classes, their codes, and the codes on the device that `y` is on, if it is on one."""
     if y is None:
-        return () if schema is None else schema.classes, np.full(n_cases, -1, np.int32)
-    labels, codes = encode_classes(y)
+        return () if schema is None else schema.classes, np.full(n_cases, -1, np.int32), None
+    labels, codes, there = labels_of(y) if on_device(y) else (*encode_classes(y), None)
     if len(codes) != n_cases:
         raise DataError(f"y has {len(codes)} labels for {n_cases} cases: give one for each")
     names = tuple(str(label) for label in labels)
     if schema is None:
-        return names, codes
+        return names, codes, there
     foreign = [name for name in names if name not in schema.class_number]
     if foreign:
         raise DataError(f"y has the class {foreign[0]!r}, but the classes are {listed(schema.classes)}")
-    return schema.classes, np.array([schema.class_number[name] for name in names], np.int32)[codes]
+    numbers = np.array([schema.class_number[name] for name in names], np.int32)
+    return schema.classes, numbers[codes], None if there is None else spread(numbers, there)
 
 
 def _missing(labels: Array) -> npt.NDArray[np.bool_]:

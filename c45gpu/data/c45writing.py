@@ -62,13 +62,13 @@ def write_cases(table: Table, path: FilePath) -> None:
     if table.weights is not None and (table.weights != 1).any():
         raise DataError("the cases have weights, which a .data file cannot hold: write CSV, or drop the weights", path)
     columns: list[Iterable[str]] = []
-    for attribute, column in zip(table.schema.attributes, table.columns, strict=True):
-        if column is None:
+    for a, attribute in enumerate(table.schema.attributes):
+        if table.columns[a] is None:
             columns.append([UNKNOWN] * table.n_cases)
         elif attribute.kind == "discrete":
-            columns.append(_names(attribute.values, column, path))
+            columns.append(_names(attribute.values, table.column(a), path))
         else:
-            columns.append(_numeral(value) for value in column.tolist())
+            columns.append(_numeral(value) for value in table.column(a).tolist())
     columns.append(_names(table.schema.classes, table.classes, path))
     _write(map(",".join, zip(*columns, strict=True)), path)
 

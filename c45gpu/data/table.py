@@ -11,12 +11,14 @@ among the values themselves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.devicearrays import DeviceColumn
 from c45gpu.data.schema import Schema
 from c45gpu.errors import DataError
 
@@ -32,19 +34,22 @@ class Table:
     ----------
     schema : Schema
         What the columns mean.
-    columns : list of ndarray or None
+    columns : list of ndarray, DeviceColumn or None
         One array of shape (n_cases,) for each attribute of the schema: int32 codes with -1 for unknown (discrete),
         float32 or float64 values with NaN for unknown (continuous), None (ignored).
     classes : ndarray of int32, shape (n_cases,)
         Class numbers; -1 where a case has none (cases that are only to be predicted).
     weights : ndarray of float64, shape (n_cases,), optional
         Finite and not negative; None means that every case weighs 1.
+    classes_on_device : (ndarray, device array), optional
+        The classes, and the same in the memory of a GPU, where they came from.
     """
 
     schema: Schema
-    columns: list[npt.NDArray[Any] | None]
+    columns: Sequence[npt.NDArray[Any] | DeviceColumn | None]
     classes: Int32s
     weights: npt.NDArray[np.float64] | None = None
+    classes_on_device: tuple[Int32s, Any] | None = field(default=None, repr=False)
     _ranks: dict[int, tuple[Int32s, Floats]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,11 +68,30 @@ class Table:
         return len(self.classes)
 
     def column(self, attribute: int) -> npt.NDArray[Any]:
-        """The column of an attribute that is not ignored."""
+        """The column of an attribute that is not ignored, on the host."""
+        column = self._held(attribute)
+        return column.on_host() if isinstance(column, DeviceColumn) else column
+
+    def column_in_place(self, attribute: int) -> Any:
+        """The column of an attribute that is not ignored, where it is: an array on the host or on a device."""
+        column = self._held(attribute)
+        return column.array if isinstance(column, DeviceColumn) else column
+
+    def classes_in_place(self) -> Any:
+        """The classes, on a device if they are there."""
+        pair = self.classes_on_device
+        return pair[1] if pair is not None and pair[0] is self.classes else self.classes
+
+    def _held(self, attribute: int) -> npt.NDArray[Any] | DeviceColumn:
         column = self.columns[attribute]
         if column is None:
             raise DataError(f"attribute {self.schema.attributes[attribute].name!r} is ignored and has no values")
         return column
+
+    def rows(self, attribute: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Some values of the column of an attribute that is not ignored, on the host."""
+        column = self._held(attribute)
+        return column.rows(rows) if isinstance(column, DeviceColumn) else column[rows]
 
     def ranks(self, attribute: int) -> tuple[Int32s, Floats]:
         """Ranks and sorted distinct values of a continuous column (kept after the first call).
@@ -90,7 +114,7 @@ class Table:
 
     def has_unknown(self) -> bool:
         """Whether any value of a used attribute is unknown."""
-        return any(_any_unknown(self.column(a)) for a in self.schema.used)
+        return any(_any_unknown(self._held(a)) for a in self.schema.used)
 
     def take(self, cases: npt.NDArray[Any]) -> Table:
         """The table of some of the cases, chosen by number or by a boolean mask."""
@@ -102,15 +126,20 @@ class Table:
         """The table as the original program reads it: values rounded to float32, and -999 as unknown."""
         columns = list(self.columns)
         for a in self.schema.used:
-            if self.schema.attributes[a].kind == "continuous":
+            column = columns[a]
+            if isinstance(column, DeviceColumn):
+                columns[a] = column.as_release8() if column.dtype.kind == "f" else column
+            elif self.schema.attributes[a].kind == "continuous":
                 with np.errstate(over="ignore"):  # beyond float32 the original has infinities
-                    values = np.array(columns[a], np.float32)
+                    values = np.array(column, np.float32)
                 values[values == -999] = np.nan
                 columns[a] = values
         return Table(self.schema, columns, self.classes, self.weights)
 
 
-def _any_unknown(column: npt.NDArray[Any]) -> bool:
+def _any_unknown(column: npt.NDArray[Any] | DeviceColumn) -> bool:
+    if isinstance(column, DeviceColumn):
+        return column.any_unknown()
     if column.dtype.kind == "f":
         return bool(np.isnan(column).any())
     return bool((column < 0).any())

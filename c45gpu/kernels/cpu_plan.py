@@ -23,6 +23,7 @@ from c45gpu.data.schema import Schema
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
 from c45gpu.kernels.cpu_lists import MOST_CODES, layout_for
+from c45gpu.kernels.cpu_score import room_bytes
 from c45gpu.kernels.level import Problem
 from c45gpu.kernels.memory import available_bytes
 
@@ -144,9 +145,9 @@ def work_of_schema(
 def work_of(problem: Problem, threads: int) -> Work:
     """The work that a problem is; some of its values are looked at."""
     table = problem.table
-    rows = np.arange(0, table.n_cases, max(1, table.n_cases // SAMPLE))
-    samples = [None if column is None else column[rows] for column in table.columns]
-    few = [x is not None and x.dtype.kind == "f" and _looks_short(x, len(x) == table.n_cases) for x in samples]
+    rows = sample_rows(table.n_cases)
+    samples = [None if column is None else table.rows(a, rows) for a, column in enumerate(table.columns)]
+    few = [x is not None and x.dtype.kind == "f" and looks_short(x, len(x) == table.n_cases) for x in samples]
     dtypes = [None if column is None else column.dtype for column in table.columns]
     near, divided = problem.settings.gap > 0, not problem.whole and table.has_unknown()
     return work_of_schema(table.schema, dtypes, table.n_cases, threads, few)._replace(
@@ -157,10 +158,15 @@ def work_of(problem: Problem, threads: int) -> Work:
     )
 
 
-def _looks_short(sample: npt.NDArray[Any], is_all: bool) -> bool:
+def sample_rows(n_cases: int) -> npt.NDArray[np.int64]:
+    """Cases that stand for all of them."""
+    return np.arange(0, n_cases, max(1, n_cases // SAMPLE))
+
+
+def looks_short(sample: npt.NDArray[Any], is_all: bool, most: int = MOST_CODES) -> bool:
     """Whether a column has few values, as far as a sample can tell: none of them occurs only once."""
     distinct, counts = np.unique(sample[~np.isnan(sample)], return_counts=True)
-    return len(distinct) <= MOST_CODES and (is_all or bool((counts > 1).all()))
+    return len(distinct) <= most and (is_all or bool((counts > 1).all()))
 
 
 def _share_of_unknown(samples: list[npt.NDArray[Any]]) -> float:
@@ -185,7 +191,8 @@ def _columns(work: Work) -> Iterator[Part]:
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
     yield Part("spare lists", int(lists * _instances(work)), (GROWING,))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
-    yield Part("marks", n * (1 if work.whole and work.most_branches <= 256 else 4), (GROWING,))
+    marks = n + n // 8 if work.whole and work.most_branches <= 256 else 4 * n
+    yield Part("marks", marks, (GROWING,))
     yield Part("local numbers", 4 * n if work.whole else 0, (GROWING,))
     if not work.whole:
         yield Part("units", int(20 * n * _instances(work)), (GROWING,))
@@ -196,14 +203,14 @@ def _columns(work: Work) -> Iterator[Part]:
 def _workers(work: Work) -> Iterator[Part]:
     """What each worker has for itself, while the tree grows."""
     n, sorting = work.n_cases, len(work.value_bytes) + work.coded_lists
-    of_pairs = max([4, *work.value_bytes]) > 4  # a 64-bit image does not share its word with the row
-    scratch = (40 if of_pairs else 24) + (24 if work.near else 0)
+    scratch = 20 + max([4, *work.value_bytes]) + (24 if work.near else 0)
     yield Part("scratch for sorting", min(work.threads, sorting) * n * scratch, (SORTING,))
     histogram = work.n_codes * work.n_classes * 8
     branches = work.most_branches * (work.n_classes + 4) * 8
     by_row = 0 if work.whole else 12 + (8 if work.near else 0)
+    scan = room_bytes(n, work.n_classes)
     small = 2 * FINISH_BYTES + min(branches, 8 * FINISH_COUNTS) if work.whole else 16 * work.most_branches
-    yield Part("scratch for growing", work.threads * (n * by_row + 2 * histogram + small), (GROWING,))
+    yield Part("scratch for growing", work.threads * (n * by_row + 2 * histogram + small + scan), (GROWING,))
 
 
 def _pruning(work: Work) -> Iterator[Part]:

@@ -15,29 +15,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
+from c45gpu.data.devicearrays import on_device
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
 from c45gpu.formulas import q_log_q
 from c45gpu.kernels.cpu_nodes import choose_nodes
-from c45gpu.kernels.cuda_device import Device, Done, Launcher, Sizes, missing_packages
+from c45gpu.kernels.cuda_device import TABLE_UNITS, Device, Done, Launcher, Sizes, missing_packages
 from c45gpu.kernels.cuda_level import Level, Training
 from c45gpu.kernels.cuda_moving import Mover
+from c45gpu.kernels.cuda_plan import needs_of, require
+from c45gpu.kernels.cuda_prune import WholePlacement
+from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
 from c45gpu.kernels.cuda_sort import build_columns, distinct_values
 from c45gpu.kernels.cuda_splitting import Splitter
-from c45gpu.kernels.descend import Placement
+from c45gpu.kernels.cuda_views import Views
 from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
-TABLE_UNITS = 1 << 24  # up to this total weight H is looked up: a table of 128 MB at most
 H_AT_A_TIME = 1 << 16
 
 
@@ -57,11 +60,37 @@ def _missing_device() -> str | None:
     return None if count else "finds no NVIDIA GPU: take engine='cpu'"
 
 
-def _free_memory() -> int:
+def free_memory() -> int:
     """Bytes that are free on the device or in CuPy's pool."""
     import cupy
 
     return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
+
+
+class Card(NamedTuple):
+    """The device that is used.
+
+    Attributes
+    ----------
+    name, compute_capability : str
+    memory, free : int
+        Bytes.
+    """
+
+    name: str
+    compute_capability: str
+    memory: int
+    free: int
+
+
+def card() -> Card:
+    """The device that is used, where one is usable."""
+    import cupy
+
+    device = cupy.cuda.Device()
+    facts = cupy.cuda.runtime.getDeviceProperties(device.id)
+    capability = f"{facts['major']}.{facts['minor']}"
+    return Card(facts["name"].decode(), capability, int(facts["totalGlobalMem"]), free_memory())
 
 
 @cache
@@ -75,29 +104,22 @@ def _compiled(kernel: Any) -> Any:
 class CudaLauncher:
     """Starts kernels on the current device."""
 
+    def __init__(self) -> None:
+        self._views = Views()
+
     def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
         """See :class:`c45gpu.kernels.cuda_device.Launcher`."""
         from numba import cuda
 
         pointer = _current_stream()
         stream = cuda.external_stream(pointer) if pointer else 0  # 0 is the default stream to numba
-        _compiled(kernel)[blocks, threads, stream, shared_bytes](*map(_as_numba, arguments))
+        _compiled(kernel)[blocks, threads, stream, shared_bytes](*map(self._views.of, arguments))
 
 
 def _current_stream() -> int:
     import cupy
 
     return int(cupy.cuda.get_current_stream().ptr)
-
-
-def _as_numba(value: Any) -> Any:
-    """A kernel's argument with CuPy's arrays as numba's: numba takes those inside tuples only so."""
-    from numba import cuda
-
-    if isinstance(value, tuple):
-        parts = [_as_numba(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return cuda.as_cuda_array(value, sync=False) if hasattr(value, "__cuda_array_interface__") else value
 
 
 class CudaEngine:
@@ -135,7 +157,7 @@ class CudaEngine:
                 raise EngineError(f"engine='cuda' {reason}")
             import cupy
 
-            xp, launcher, free = cupy, CudaLauncher(), free or _free_memory
+            xp, launcher, free = cupy, CudaLauncher(), free or free_memory
         self._device = Device(xp, launcher, sizes or Sizes())
         self._sizes, self._free = self._device.sizes, free
         self._level: Level
@@ -149,6 +171,13 @@ class CudaEngine:
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
         self._problem, self._distinct, self._device.sizes = problem, {}, self._sizes
+        for held in ("_level", "_training"):
+            self.__dict__.pop(held, None)  # of the problem before, if there was one
+        if self._free is not None:
+            require(needs_of(problem, self._sizes), self._free(), self._sizes)
+        return self._device.persist(lambda: self._loaded(problem), self._shrink)
+
+    def _loaded(self, problem: Problem) -> Frontier:
         self._training = self._trained(problem)
         columns, table, settings = self._training.columns, problem.table, problem.settings
         totals = np.bincount(table.classes, weights=problem.units, minlength=settings.n_classes).astype(np.int64)[None]
@@ -156,7 +185,8 @@ class CudaEngine:
         stops = [np.cumsum(columns.counts[chunk.first : chunk.stop]) for chunk in columns.chunks]
         stop = np.concatenate([np.zeros(0, np.int64), *stops])
         self._level = Level(
-            start=np.array([0, table.n_cases]),
+            start=np.zeros(1, np.int64),
+            stop=np.array([table.n_cases]),
             weight=totals.sum(1),
             cases=self._device.xp.arange(table.n_cases, dtype=np.int32),
             units=self._device.up(np.zeros(0, np.int64) if self._training.counted else problem.units),
@@ -171,7 +201,7 @@ class CudaEngine:
         schema, settings = problem.table.schema, problem.settings
         used = [schema.attributes[a] for a in problem.used]
         continuous = np.array([a.kind == "continuous" for a in used], np.bool_)
-        classes = self._device.up(problem.table.classes.astype(np.uint16))
+        classes = self._device.xp.asarray(problem.table.classes_in_place()).astype(np.uint16)
         columns = build_columns(self._device, problem, classes, self._free)
         return Training(
             settings=settings,
@@ -188,13 +218,19 @@ class CudaEngine:
     def distinct(self, attribute: int) -> Floats:
         """Sorted distinct values of a continuous column, sorted again on the device when first asked for."""
         if attribute not in self._distinct:
-            column = self._problem.table.column(self._problem.used[attribute])
-            self._distinct[attribute] = self._device.down(distinct_values(self._device.xp, column))
+            column = self._problem.table.column_in_place(self._problem.used[attribute])
+            device = self._device
+            values = device.persist(lambda: device.down(distinct_values(device.xp, column)), self._shrink)
+            self._distinct[attribute] = values
         return self._distinct[attribute]
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
-        return Scorer(self._device, self._training, self._level).run(first, stop)
+        scorer = Scorer(self._device, self._training, self._level)
+        return self._device.persist(lambda: scorer.run(first, stop), self._shrink)
+
+    def _shrink(self) -> None:
+        self._device.shrink(len(self._problem.used))
 
     def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
         """What :func:`c45gpu.choose.choose` says for each node, compiled for the host."""
@@ -206,9 +242,13 @@ class CudaEngine:
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
         splitter = Splitter(self._device, self._training, self._level, splits)
-        divided, division = splitter.divide()
-        self._level = Mover(self._device, self._training, self._level, splits, division).run()
-        below, above = self._ranks(splits.attribute, divided.below), self._ranks(splits.attribute, divided.above)
+        marked = self._device.persist(splitter.mark, self._shrink)
+        mover = Mover(self._device, self._training, self._level, splits, marked)
+        lengths = mover.count()
+        divided, division = self._device.persist(lambda: splitter.judge(marked, lengths), self._shrink)
+        self._level = mover.run(division)
+        sides = np.concatenate([divided.below, divided.above])
+        below, above = self._ranks(np.tile(splits.attribute, 2), sides).reshape(2, -1)
         split = np.searchsorted(splitter.slot_start, divided.held, side="right") - 1
         branch = divided.held - splitter.slot_start[split]
         return Children(Frontier(divided.units, divided.is_open), split, branch, below, above)
@@ -217,16 +257,35 @@ class CudaEngine:
         """Ranks of the values on one side of cuts, of lists from the cases there."""
         ranks = side.copy()
         listed = (self._training.columns.list_of[attribute] >= 0) & (side >= 0)
-        for a in np.unique(attribute[listed]).tolist():
-            here = listed & (attribute == a)
-            column = self._problem.table.column(self._problem.used[a])
-            ranks[here] = np.searchsorted(self.distinct(a), column[side[here]])
+        tested = np.unique(attribute[listed]).tolist()
+        places = [np.flatnonzero(listed & (attribute == a)) for a in tested]
+        values = self._values([(a, side[here]) for a, here in zip(tested, places, strict=True)])
+        for a, here, value in zip(tested, places, values, strict=True):
+            ranks[here] = np.searchsorted(self.distinct(a), value)
         return ranks
+
+    def _values(self, wanted: list[tuple[int, Int64s]]) -> list[Floats]:
+        """Values of columns at some cases; one transfer for all columns that are on the device."""
+        device, table, used = self._device, self._problem.table, self._problem.used
+        columns = [table.column_in_place(used[a]) for a, _ in wanted]
+        there = [on_device(column) for column in columns]
+        gathered = [
+            device.xp.asarray(column)[device.up(cases)].astype(np.float64)
+            for column, (_, cases), is_there in zip(columns, wanted, there, strict=True)
+            if is_there
+        ]
+        fetched = iter(device.down(device.xp.concatenate(gathered)) if gathered else ())
+        return [
+            np.array([next(fetched) for _ in cases]) if is_there else column[cases]
+            for column, (_, cases), is_there in zip(columns, wanted, there, strict=True)
+        ]
 
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
-        del self._level  # its memory goes back to CuPy's pool
-        return Placement(self._problem, tree)
+        classes = self._training.classes
+        del self._level, self._training  # their memory goes back to CuPy's pool
+        placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
+        return placement(self._device, self._problem, tree, classes)
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

@@ -20,6 +20,7 @@ from numba.extending import register_jitable
 
 import c45gpu.kernels.compiled  # noqa: F401  makes the formulas known to numba
 from c45gpu.formulas import q_log_q
+from c45gpu.kernels.cuda_device import Layout as Layout
 from c45gpu.kernels.cuda_device import Tiles
 
 MOST_THREADS = 128  # of a block, for arrays of a fixed size in shared memory
@@ -32,26 +33,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 def on_device(function: F) -> F:
     """A function that kernels may call."""
     return cast(F, register_jitable(function))
-
-
-class Layout(NamedTuple):
-    """Where the parts of an entry are."""
-
-    id_bits: Any
-    new_bit: Any
-
-    @classmethod
-    def holding(cls, instances: int, n_classes: int, least_bits: int = 32) -> Layout:
-        """The narrowest layout for so many instances."""
-        class_bits = max(1, (n_classes - 1).bit_length())
-        if least_bits == 32 and instances <= 1 << (31 - class_bits):
-            return cls(31 - class_bits, 31)
-        return cls(62 - class_bits, 62)
-
-    @property
-    def bits(self) -> int:
-        """Bits of a word."""
-        return 32 if self.new_bit == 31 else 64
 
 
 class Weights(NamedTuple):

@@ -13,12 +13,19 @@ So the number of launches depends neither on the number of nodes nor on that of 
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.errors import MemoryPlanError
+
 Int64s = npt.NDArray[np.int64]
+T = TypeVar("T")
+
+TABLE_UNITS = 1 << 24  # up to this total weight H is looked up: a table of 128 MB at most
+LEAST_HISTOGRAM_BYTES = 1 << 20  # less than this is not worth another try, once memory ran out
 
 
 def missing_packages() -> str | None:
@@ -56,6 +63,26 @@ class Sizes(NamedTuple):
     histogram_bytes: int = 256 << 20
     most_ranks: int = 256
     lists_at_a_time: int = 1 << 30
+
+
+class Layout(NamedTuple):
+    """Where the parts of an entry are; see :mod:`c45gpu.kernels.cuda_counts`."""
+
+    id_bits: Any
+    new_bit: Any
+
+    @classmethod
+    def holding(cls, instances: int, n_classes: int, least_bits: int = 32) -> Layout:
+        """The narrowest layout for so many instances."""
+        class_bits = max(1, (n_classes - 1).bit_length())
+        if least_bits == 32 and instances <= 1 << (31 - class_bits):
+            return cls(31 - class_bits, 31)
+        return cls(62 - class_bits, 62)
+
+    @property
+    def bits(self) -> int:
+        """Bits of a word."""
+        return 32 if self.new_bit == 31 else 64
 
 
 class Launcher(Protocol):
@@ -112,6 +139,54 @@ class Device:
         self.done = self.done._replace(transfers=self.done.transfers + 1)
         result: npt.NDArray[Any] = self.xp.asnumpy(array)
         return result
+
+    def persist(self, step: Callable[[], T], shrink: Callable[[], None]) -> T:
+        """Run a step of the work, and again in smaller chunks as long as the device runs out of memory.
+
+        Parameters
+        ----------
+        step : callable
+            May run more than once.
+        shrink : callable
+            Makes the chunks smaller.
+
+        Raises
+        ------
+        MemoryPlanError
+            By `shrink`, when they are as small as can be.
+        """
+        while True:
+            try:
+                return step()
+            except MemoryPlanError:
+                raise
+            except MemoryError:  # CuPy's OutOfMemoryError is one; the arrays of the step hang on it until it is gone
+                pass
+            self.xp.get_default_memory_pool().free_all_blocks()
+            shrink()
+
+    def shrink(self, n_lists: int) -> None:
+        """Halve the chunks.
+
+        Parameters
+        ----------
+        n_lists : int
+            Lists that are moved at a time now, at most.
+
+        Raises
+        ------
+        MemoryPlanError
+            When they are as small as can be.
+        """
+        lists, histogram_bytes = min(self.sizes.lists_at_a_time, n_lists), self.sizes.histogram_bytes
+        if lists <= 1 and histogram_bytes <= LEAST_HISTOGRAM_BYTES:
+            raise MemoryPlanError(
+                "the device ran out of memory, though its lists were moved one at a time: take fewer cases or "
+                "attributes, free device memory that other programs hold, or take engine='cpu'"
+            )
+        self.sizes = self.sizes._replace(
+            lists_at_a_time=max(1, lists // 2), histogram_bytes=max(1, histogram_bytes // 2)
+        )
 
     def before(self, counts: Any) -> Any:
         """What stands before each of some counts, and last their sum: one longer."""

@@ -1,15 +1,16 @@
 """What the CUDA engine holds: the training cases for good, and the instances and lists of one level.
 
-cases      |    node 0     |  node 1  |             instances, node by node
-units      |               |          |             (only where cases count other than 1)
+cases      |    node 0     |  node 1  |   .   |      instances, node by node; those of finished nodes stay unused
+units      |               |          |       |      (only where cases count other than 1)
            ^start[0]       ^start[1]
+                           ^stop[0]
 entries    | list 0: node 0 | node 1 || list 1: node 0 | node 1 |
            ^list_start[0, 0]          ^list_start[1, 0]
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ class Level:
 
     Parameters
     ----------
-    start : ndarray of int64, shape (m + 1,)
-        First instance of each node.
+    start, stop : ndarray of int64, shape (m,)
+        First instance of each node, and the one after its last.
     weight : ndarray of int64, shape (m,)
         Units of each node.
     cases : device array of int32, shape (instances,)
@@ -42,6 +43,7 @@ class Level:
     """
 
     start: Int64s
+    stop: Int64s
     weight: Int64s
     cases: Any
     units: Any
@@ -49,6 +51,12 @@ class Level:
     list_stop: Int64s
     chunks: list[Chunk]
     layout: Layout
+
+    def only(self, nodes: Int64s) -> Level:
+        """The same with some of the nodes."""
+        of_nodes = {name: getattr(self, name)[nodes] for name in ("start", "stop", "weight")}
+        of_lists = {name: getattr(self, name)[:, nodes] for name in ("list_start", "list_stop")}
+        return replace(self, **of_nodes, **of_lists)
 
 
 @dataclass(frozen=True, eq=False)

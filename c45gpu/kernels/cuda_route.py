@@ -19,7 +19,7 @@ from numba import cuda, int64
 from numba.cuda import libdevice
 
 from c45gpu.data.table import Table
-from c45gpu.kernels.cpu_route import row_type
+from c45gpu.kernels.cpu_walk import row_type
 from c45gpu.kernels.cuda_counts import on_device
 from c45gpu.kernels.cuda_device import Device
 from c45gpu.model.predict import leaf_probabilities

@@ -102,10 +102,10 @@ def count_tiles_of_many(lists: Lists, weights: Weights, tiles: Tiles, counts: An
         cuda.atomic.add(counts, class_of(word, lists.layout) * cuda.gridDim.x + tile, amount)
 
 
-class Running(NamedTuple):
-    """Class weights below a cut: ``low[c * stride + offset]``."""
+class ByClass(NamedTuple):
+    """A weight for each class: ``cells[c * stride + offset]``."""
 
-    low: Any
+    cells: Any
     stride: Any
     offset: Any
 
@@ -119,51 +119,57 @@ class Scoring(NamedTuple):
 
 
 @on_device
-def far_enough(i: Any, word: Any, lists: Any, segment: Any, gap: Any) -> Any:
-    """Whether the value of entry i is far enough above that of the entry before it."""
-    row = lists.near_of[segment]
-    if row < 0:
+def far_enough(i: Any, word: Any, lists: Any, near: Any, gap: Any) -> Any:
+    """Whether the value of entry i is far enough above that of the entry before it; `near` is from `near_of`."""
+    if near < 0:
         return True
-    below = lists.near_values[row, lists.cases[id_of(int64(lists.entries[i - 1]), lists.layout)]]
-    above = lists.near_values[row, lists.cases[id_of(word, lists.layout)]]
+    below = lists.near_values[near, lists.cases[id_of(int64(lists.entries[i - 1]), lists.layout)]]
+    above = lists.near_values[near, lists.cases[id_of(word, lists.layout)]]
     return np.float64(below) < np.float64(above) - gap
 
 
+class Span(NamedTuple):
+    """Entries of a list at a node that are walked."""
+
+    begin: Any
+    end: Any
+    start: Any  # the first entry at the node
+    near: Any  # from Lists.near_of
+
+
 @on_device
-def walk_cuts(
-    begin: Any, end: Any, segment: Any, lists: Any, weights: Any, tiles: Any, scoring: Any, running: Running
-) -> Any:
-    """The best cut before one of the entries begin..end-1: inner information, entries and units below, cuts tried."""
-    settings, low, stride, offset = scoring.settings, running.low, running.stride, running.offset
-    segments, start = tiles.start.shape[0], tiles.start[segment]
+def walk_cuts(span: Span, lists: Any, weights: Any, settings: Any, low: ByClass, totals: ByClass) -> Any:
+    """The best cut before one of the entries of a span: inner information, entries and units below, cuts tried.
+
+    `low` holds the class weights before the span, and is kept up to date; `totals` those of the list at the node.
+    """
     below, known, low_sum, high_sum = int64(0), int64(0), int64(0), int64(0)
     for c in range(settings.n_classes):
-        here, total = low[c * stride + offset], scoring.totals[c * segments + segment]
+        here, total = low.cells[c * low.stride + low.offset], totals.cells[c * totals.stride + totals.offset]
         below += here
         known += total
         low_sum += h_of(here, weights)
         high_sum += h_of(total - here, weights)
     side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
     best, best_at, best_low, tries = NOTHING, int64(-1), int64(0), int64(0)
-    if known < 2 * settings.min_units:
-        end = begin
-    for i in range(begin, end):
+    end = span.end if known >= 2 * settings.min_units else span.begin
+    for i in range(span.begin, end):
         word = int64(lists.entries[i])
         above = known - below
-        tried = i > start and below >= side and above >= side and is_new(word, lists.layout)
-        if tried and far_enough(i, word, lists, segment, settings.gap):
+        tried = i > span.start and below >= side and above >= side and is_new(word, lists.layout)
+        if tried and far_enough(i, word, lists, span.near, settings.gap):
             tries += 1
             inner = h_of(below, weights) - low_sum + h_of(above, weights) - high_sum
             if below >= settings.min_units and above >= settings.min_units and inner < best:
-                best, best_at, best_low = inner, i - start, below
+                best, best_at, best_low = inner, i - span.start, below
         c = class_of(word, lists.layout)
         amount = units_of(id_of(word, lists.layout), weights)
-        cell = c * stride + offset
-        here = low[cell]
-        there = scoring.totals[c * segments + segment] - here
+        cell = c * low.stride + low.offset
+        here = low.cells[cell]
+        there = totals.cells[c * totals.stride + totals.offset] - here
         low_sum += h_of(here + amount, weights) - h_of(here, weights)
         high_sum += h_of(there - amount, weights) - h_of(there, weights)
-        low[cell] = here + amount
+        low.cells[cell] = here + amount
         below += amount
     return best, best_at, best_low, tries
 
@@ -180,8 +186,10 @@ def score_tiles(lists: Lists, weights: Weights, tiles: Tiles, scoring: Scoring, 
         row = c * n_tiles
         mine[c * threads + t] += scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
     begin, end = run_range(first, stop)
-    running = Running(mine, threads, t)
-    inner, at, low, tries = walk_cuts(begin, end, segment, lists, weights, tiles, scoring, running)
+    span = Span(begin, end, tiles.start[segment], lists.near_of[segment])
+    totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
+    running = ByClass(mine, threads, t)
+    inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)
     inner, at, low, tries = best_of_block(inner, at, low, tries)
     if t == 0:
         bests.inner[tile], bests.at[tile], bests.low[tile], bests.tries[tile] = inner, at, low, tries
@@ -198,8 +206,10 @@ def score_tiles_of_many(
     for c in range(scoring.settings.n_classes):
         row = c * n_tiles
         counts[row + tile] = scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
-    running = Running(counts, n_tiles, tile)
-    inner, at, low, tries = walk_cuts(first, stop, segment, lists, weights, tiles, scoring, running)
+    span = Span(first, stop, tiles.start[segment], lists.near_of[segment])
+    totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
+    running = ByClass(counts, n_tiles, tile)
+    inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)
     bests.inner[tile], bests.at[tile], bests.low[tile], bests.tries[tile] = inner, at, low, tries
 
 

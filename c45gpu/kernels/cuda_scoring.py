@@ -54,7 +54,7 @@ class Scorer:
     def _score_lists(self, first: int, stop: int, weight: Any, found: Found) -> None:
         device, training, level = self._device, self._training, self._level
         weights = training.weights(level)
-        for chunk in level.chunks:
+        for chunk in [part for whole in level.chunks for part in whole.parts(device.sizes.lists_at_a_time)]:
             rows = (slice(chunk.first, chunk.stop), slice(first, stop))
             start, end = level.list_start[rows].ravel(), level.list_stop[rows].ravel()
             work = work_for(device, start, end, device.sizes.tile)
@@ -107,7 +107,7 @@ class Scorer:
 
     def _score_histograms(self, first: int, stop: int, weight: Any, found: Found, n_cells: int) -> None:
         device, training, level = self._device, self._training, self._level
-        work = work_for(device, level.start[first:stop], level.start[first + 1 : stop + 1], 4 * device.sizes.tile)
+        work = work_for(device, level.start[first:stop], level.stop[first:stop], 4 * device.sizes.tile)
         histogram = device.xp.zeros((stop - first) * n_cells + 1, np.int64)
         weights, codes, settings = training.weights(level), training.columns.codes, training.settings
         instances, cells = Instances(level.cases, training.classes), device.sizes.shared_cells

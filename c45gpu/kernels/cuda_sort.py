@@ -27,6 +27,11 @@ class Chunk(NamedTuple):
     stop: int
     entries: Any  # device array of uint32 or uint64
 
+    def parts(self, most: int) -> list[Chunk]:
+        """The same in parts of at most so many lists, which see the entries of all."""
+        firsts = range(self.first, self.stop, most)
+        return [self._replace(first=first, stop=min(first + most, self.stop)) for first in firsts]
+
 
 class Columns(NamedTuple):
     """What :func:`build_columns` makes of a table.
@@ -80,6 +85,11 @@ def distinct_values(xp: Any, column: Any) -> Any:
     return by_value.values[by_value.differs]
 
 
+def _code_type(n_codes: int) -> type[np.integer[Any]]:
+    """The narrowest type for so many codes and unknown, which is its greatest number."""
+    return next(kind for kind in CODE_TYPES if n_codes <= np.iinfo(kind).max)
+
+
 class _Builder:
     """Collects lists and codes, column by column."""
 
@@ -96,9 +106,9 @@ class _Builder:
     def add(self, k: int) -> bool:
         """Add a used attribute; returns whether it got a list."""
         attribute = self._problem.table.schema.attributes[self._problem.used[k]]
-        column = self._problem.table.column(self._problem.used[k])
+        column = self._device.xp.asarray(self._problem.table.column_in_place(self._problem.used[k]))
         if attribute.kind == "discrete":
-            self._add_codes(self._device.up(column), np.zeros(len(attribute.values)), continuous=False)
+            self._add_codes(column, np.zeros(len(attribute.values)), continuous=False)
             return False
         by_value = sort_column(self._device.xp, column)
         distinct = by_value.values[by_value.differs]
@@ -112,21 +122,24 @@ class _Builder:
         return False
 
     def _add_codes(self, codes: Any, values: npt.NDArray[np.float64], continuous: bool) -> None:
-        self.codes.append(codes)
+        kind = _code_type(len(values))
+        self.codes.append(self._device.xp.where(codes < 0, np.iinfo(kind).max, codes).astype(kind))
         self.values.append(values)
         self.continuous.append(continuous)
 
     def _add_list(self, by_value: Sorted) -> None:
-        layout, cases = self._layout, by_value.cases
-        entries = (self._classes[cases].astype(np.int64) << layout.id_bits) | cases
-        entries |= by_value.differs.astype(np.int64) << layout.new_bit
-        self.lists.append(entries.astype(self.word))
+        layout, cases, word = self._layout, by_value.cases, self.word
+        entries = self._classes[cases].astype(word)
+        entries <<= word(layout.id_bits)
+        entries |= cases.astype(word)
+        entries |= by_value.differs.astype(word) << word(layout.new_bit)
+        self.lists.append(entries)
 
-    def _near_row(self, column: npt.NDArray[Any], distinct: Any) -> int:
+    def _near_row(self, column: Any, distinct: Any) -> int:
         gap, wide = self._problem.settings.gap, distinct.astype(np.float64)
         if gap == 0 or not bool((wide[:-1] >= wide[1:] - gap).any()):
             return -1
-        self.near.append(self._device.up(column.astype(np.float32)))
+        self.near.append(column.astype(np.float32))
         return len(self.near) - 1
 
     @property
@@ -138,15 +151,16 @@ class _Builder:
         """All codes in the narrowest type that holds them and one more for unknown."""
         device, n_cases = self._device, self._problem.table.n_cases
         sizes = [len(values) for values in self.values]
-        kind = self._code_type()
-        unknown = int(np.iinfo(kind).max)
+        kind = self._common_type()
+        unknown = np.iinfo(kind).max
         codes = device.xp.zeros((len(sizes) or 1, n_cases), kind)
         for row, column in enumerate(self.codes):
-            codes[row] = device.xp.where(column < 0, unknown, column).astype(kind)
+            is_known = column != np.iinfo(column.dtype).max
+            codes[row] = device.xp.where(is_known, column.astype(kind), kind(unknown))
             self.codes[row] = None  # its memory makes room
         return Codes(
             codes=codes,
-            unknown=unknown,
+            unknown=int(unknown),
             first=device.up(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
             continuous=device.up(np.array([*self.continuous, False])),
             values=device.up(np.concatenate([*self.values, np.zeros(1)])),
@@ -155,7 +169,7 @@ class _Builder:
 
     def needs(self) -> Needs:
         """What the columns need beside the lists that are there."""
-        table, kind = self._problem.table, np.dtype(self._code_type())
+        table, kind = self._problem.table, np.dtype(self._common_type())
         return Needs(
             n_cases=table.n_cases,
             n_classes=self._problem.settings.n_classes,
@@ -165,9 +179,8 @@ class _Builder:
             divided=not self._problem.whole or bool((self._problem.units != 1).any()),
         )
 
-    def _code_type(self) -> type[np.integer[Any]]:
-        most = max((len(values) for values in self.values), default=0)
-        return next(kind for kind in CODE_TYPES if most <= np.iinfo(kind).max)
+    def _common_type(self) -> type[np.integer[Any]]:
+        return _code_type(max((len(values) for values in self.values), default=0))
 
     def _chunk(self, first: int) -> Chunk:
         stop = min(first + self._device.sizes.lists_at_a_time, len(self.lists))

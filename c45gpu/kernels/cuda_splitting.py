@@ -45,6 +45,18 @@ class Divided(NamedTuple):
     above: Int64s
 
 
+class Marked(NamedTuple):
+    """Where the cases go, and what the branches get, on the device; see :class:`Division`."""
+
+    slot_start: Int64s
+    starts: Any
+    branch: Any
+    shares: Shares
+    room: Any
+    totals: Any  # int64: class weights and number of instances of each slot
+    sides: Sides
+
+
 class Division(NamedTuple):
     """What moving the cases needs to know.
 
@@ -63,6 +75,8 @@ class Division(NamedTuple):
         How many there are.
     kept, kept_units, kept_count : ndarray of int64
         The slots that are open, their weight and their number of instances.
+    lengths : ndarray of int64, shape (n_lists, slots)
+        The entries of each list that go to each slot.
     """
 
     slot_start: Int64s
@@ -74,6 +88,7 @@ class Division(NamedTuple):
     kept: Int64s
     kept_units: Int64s
     kept_count: Int64s
+    lengths: Int64s
 
 
 class Splitter:
@@ -96,11 +111,11 @@ class Splitter:
         k = len(splits)
         self._tests = Tests(packed[: k + 1], packed[k + 1 : 2 * k + 1], packed[2 * k + 1 :])
         self._instances = Instances(level.cases, training.classes)
-        self._branch = device.xp.full(len(level.cases), DROPPED, np.int32)
 
-    def divide(self) -> tuple[Divided, Division]:
-        """Find what each branch gets: one transfer."""
-        device, splits = self._device, self._splits
+    def mark(self) -> Marked:
+        """Find the branch of each instance, and what each branch gets."""
+        device, slot_start = self._device, self._tests.slot_start
+        branch = device.xp.full(len(self._level.cases), DROPPED, np.int32)
         work = work_for(device, *self._instance_bounds(), device.sizes.tile)
         device.launch(
             mark_codes,
@@ -109,29 +124,44 @@ class Splitter:
             self._training.columns.codes,
             self._tests,
             work.tiles,
-            self._branch,
+            branch,
         )
-        sides = self._mark_lists()
+        sides = self._mark_lists(branch)
         width = self._training.settings.n_classes + 1
         totals = device.xp.zeros(int(self.slot_start[-1]) * width, np.int64)
         cells, weights = device.sizes.shared_cells, self._training.weights(self._level)
-        counting = (self._instances, weights, self._tests, work.tiles, self._branch, cells, totals)
+        counting = (self._instances, weights, self._tests, work.tiles, branch, cells, totals)
         device.launch(count_branches, work.n_tiles, *counting, shared_cells=cells)
-        shares, room = self._share(work, totals)
-        answers = device.down(device.xp.concatenate([totals, *sides, room[-1:]]))
-        below, above = answers[len(totals) : len(totals) + 2 * len(splits)].reshape(2, -1)
-        slots = answers[: len(totals)].reshape(-1, width)
+        shares, room = self._share(work, branch, totals)
+        return Marked(self.slot_start, slot_start, branch, shares, room, totals, sides)
+
+    def judge(self, marked: Marked, lengths: Any) -> tuple[Divided, Division]:
+        """Decide which branches are open: one transfer.
+
+        Parameters
+        ----------
+        marked : Marked
+        lengths : device array of int64
+            The entries of each list that go to each slot; of length 0 where as many as instances do.
+        """
+        device, n_slots = self._device, int(self.slot_start[-1])
+        parts = (marked.totals, *marked.sides, marked.room[-1:], lengths)
+        totals, below, above, spread, found = np.split(
+            device.down(device.xp.concatenate(parts)), np.cumsum([len(part) for part in parts[:-1]])
+        )
+        slots = totals.reshape(n_slots, self._training.settings.n_classes + 1)
         divided = self._judged(slots[:, :-1], below, above)
         kept = divided.held[divided.is_open]
-        of_kept = (kept, slots[kept, :-1].sum(1), slots[kept, -1])
-        spread = int(answers[-1]) if len(room) else 0
-        division = Division(self.slot_start, self._tests.slot_start, self._branch, shares, room, spread, *of_kept)
-        return divided, division
+        n_lists = len(self._level.list_start)
+        by_slot = found.reshape(-1, n_slots) if len(found) else np.broadcast_to(slots[:, -1], (n_lists, n_slots))
+        of_kept = (kept, slots[kept, :-1].sum(1), slots[kept, -1], by_slot)
+        where = (marked.slot_start, marked.starts, marked.branch, marked.shares, marked.room)
+        return divided, Division(*where, int(spread.sum()), *of_kept)
 
     def _instance_bounds(self) -> tuple[Int64s, Int64s]:
-        return self._level.start[self._splits.node], self._level.start[self._splits.node + 1]
+        return self._level.start[self._splits.node], self._level.stop[self._splits.node]
 
-    def _mark_lists(self) -> Sides:
+    def _mark_lists(self, branch: Any) -> Sides:
         device, level = self._device, self._level
         sides = Sides(*device.xp.full((2, len(self._splits)), -1, np.int64))
         for chunk in level.chunks:
@@ -140,11 +170,11 @@ class Splitter:
                 at = (self._list[tested], self._splits.node[tested])
                 work = work_for(device, level.list_start[at], level.list_stop[at], device.sizes.tile)
                 lists = lists_of(device, self._training, level, chunk)
-                marking = (lists, self._tests, device.up(tested), work.tiles, sides, self._branch)
+                marking = (lists, self._tests, device.up(tested), work.tiles, sides, branch)
                 device.launch(mark_lists, work.n_tiles, *marking)
         return sides
 
-    def _share(self, work: Work, totals: Any) -> tuple[Shares, Any]:
+    def _share(self, work: Work, branch: Any, totals: Any) -> tuple[Shares, Any]:
         """Divide the cases with an unknown value; shares, and where each one's new numbers begin."""
         device, slot_start = self._device, self._tests.slot_start
         if self._training.counted:
@@ -153,9 +183,8 @@ class Splitter:
         device.over(find_fractions, len(self._splits), totals, slot_start, shares.upto)
         room = device.xp.zeros(len(self._level.cases), np.int64)
         weights = self._training.weights(self._level)
-        device.launch(
-            share_unknown, work.n_tiles, self._instances, weights, shares, work.tiles, self._branch, room, totals
-        )
+        sharing = (self._instances, weights, shares, work.tiles, branch, room, totals)
+        device.launch(share_unknown, work.n_tiles, *sharing)
         return shares, device.before(room)
 
     def _judged(self, units: Int64s, below: Int64s, above: Int64s) -> Divided:

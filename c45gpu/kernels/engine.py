@@ -16,6 +16,14 @@ from c45gpu.model.tree import Tree
 # 580,000 on, by the table: bench_crossover.py, results/crossover.json. The least, as later fits load no kernels.
 CROSSOVER_VALUES = 200_000
 
+# As many values as a GPU is first asked for by "auto". An estimate until bench/device_check.py has measured it, on the
+# safe side: from here on the CPU engine takes seconds, and loading CuPy and compiled kernels takes a few at most.
+CUDA_CROSSOVER_VALUES = 20_000_000
+CUDA_VALUE_BYTES = 16  # of device memory for each value; where there are fewer, "auto" stays with the CPU
+
+
+ENGINES = ("reference", "cpu", "cuda")
+
 
 class Changes(NamedTuple):
     """How class weights at leaves would change; rows in the order of `pair`, then `leaf`, none without a change.
@@ -133,18 +141,43 @@ def _missing_for_cuda() -> str | None:
     return missing()
 
 
-def open_engine(name: str, n_values: int) -> Engine:
-    """The engine of a name, ready for work on so many values (cases times attributes).
+def pick(name: str, n_values: int) -> str:
+    """The engine that a name means for so many values (cases times attributes).
 
-    "auto" picks the reference engine up to :data:`CROSSOVER_VALUES` and the cpu engine above.
+    "auto" is the reference engine up to :data:`CROSSOVER_VALUES`, the cuda engine above :data:`CUDA_CROSSOVER_VALUES`
+    where a GPU can be used that has room for the values, and the cpu engine otherwise.
+
+    Raises
+    ------
+    EngineError
+        For an unknown name.
+    """
+    if name == "auto":
+        if n_values <= CROSSOVER_VALUES:
+            return "reference"
+        return "cuda" if n_values > CUDA_CROSSOVER_VALUES and _cuda_holds(n_values) else "cpu"
+    if name not in ENGINES:
+        raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *ENGINES])}")
+    return name
+
+
+def _cuda_holds(n_values: int) -> bool:
+    if _missing_for_cuda() is not None:
+        return False
+    from c45gpu.kernels.cuda import free_memory
+
+    return n_values * CUDA_VALUE_BYTES <= free_memory()
+
+
+def open_engine(name: str, n_values: int) -> Engine:
+    """The engine that :func:`pick` picks, ready for work.
 
     Raises
     ------
     EngineError
         For an unknown name, or an engine that cannot be used here.
     """
-    if name == "auto":
-        name = "reference" if n_values <= CROSSOVER_VALUES else "cpu"
+    name = pick(name, n_values)
     if name == "reference":
         from c45gpu.kernels.reference import ReferenceEngine
 
@@ -153,12 +186,9 @@ def open_engine(name: str, n_values: int) -> Engine:
         from c45gpu.kernels.cpu import CpuEngine
 
         return CpuEngine()
-    if name == "cuda":
-        from c45gpu.kernels.cuda_device import missing_packages
+    reason = _missing_for_cuda()
+    if reason is not None:
+        raise EngineError(f"engine='cuda' {reason}")
+    from c45gpu.kernels.cuda import CudaEngine
 
-        if missing_packages():
-            raise EngineError(f"engine='cuda' {missing_packages()}")
-        from c45gpu.kernels.cuda import CudaEngine
-
-        return CudaEngine()
-    raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *available()])}")
+    return CudaEngine()

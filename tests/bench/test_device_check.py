@@ -101,8 +101,8 @@ def checked(out: Path, *words: str) -> int:
 
 @pytest.fixture
 def emulator() -> None:
-    pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda13]'")
-    pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+    pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
+    pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
 
 @pytest.mark.usefixtures("emulator")

@@ -59,6 +59,23 @@ class Kernel:
         return lambda *arguments: self._emulation.run(self._function, configuration, arguments)
 
 
+class MemoryPool:
+    """Stands for CuPy's pool of memory.
+
+    Attributes
+    ----------
+    released : int
+        How often it was asked to let go of what is free.
+    """
+
+    def __init__(self) -> None:
+        self.released = 0
+
+    def free_all_blocks(self) -> None:
+        """Let go of what is free."""
+        self.released += 1
+
+
 class ArrayModule:
     """NumPy under CuPy's names: memory from ``empty`` must be written before it is read."""
 
@@ -66,6 +83,11 @@ class ArrayModule:
 
     def __init__(self, synchronize: Callable[[], None]) -> None:
         self._synchronize = synchronize
+        self._pool = MemoryPool()
+
+    def get_default_memory_pool(self) -> MemoryPool:
+        """The pool that all arrays come from."""
+        return self._pool
 
     def empty_like(self, array: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
         """Memory like that of an array."""

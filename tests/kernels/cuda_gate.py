@@ -19,11 +19,13 @@ from numba import typeof, void
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
+from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
 from c45gpu.kernels import cuda_sort
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_counts import Layout
 from c45gpu.kernels.cuda_sort import CODE_TYPES
+from c45gpu.kernels.engine import Pairs
 from tests.cuda_compile import CAPABILITIES, HEADING, Capability, Report, compile_kernel
 from tests.cuda_emulator import Emulation
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher
@@ -79,11 +81,25 @@ def launched() -> tuple[Launched, ...]:
         engine = CudaEngine(recorder.gpu.xp, recorder, SMALL)
         with mock.patch.object(cuda_sort, "CODE_TYPES", (kind,)), wide_entries() if wide else nullcontext():
             model = train(cases, Options(prune="none", min_cases=1, criterion="gain"), engine)
-        columns = [c.astype(np.float64) if wide and c.dtype.kind == "f" else c for c in cases.columns if c is not None]
+        columns = [cases.column(a) for a in range(len(cases.columns))]
+        columns = [c.astype(np.float64) if wide and c.dtype.kind == "f" else c for c in columns]
         router = CudaEngine(recorder.gpu.xp, recorder, SMALL)
-        router.route(model.unpruned, Table(cases.schema, columns, cases.classes))
+        typed = Table(cases.schema, columns, cases.classes)
+        router.route(model.unpruned, typed)
+        place_and_send(typed, recorder)
+        one = Schema(cases.schema.attributes[:1], cases.schema.classes)
+        place_and_send(Table(one, columns[:1], np.greater(columns[0], 0.5).astype(np.int32)), recorder)
     found = [Launched(kernel.__name__, kernel, signature) for kernel, signature in recorder.launched]
     return tuple(sorted(found, key=lambda one: (one.name, str(one.signature))))
+
+
+def place_and_send(cases: Table, recorder: Recorder) -> None:
+    """Ask about pruning; the values are laid out otherwise where only one attribute is tested."""
+    tree = train(cases, Options(prune="none", min_cases=1, criterion="gain"), "reference").unpruned
+    engine = CudaEngine(recorder.gpu.xp, recorder, SMALL)
+    engine.load(pose(cases, Options()))
+    pairs = Pairs(np.zeros(1, np.int64), tree.branches(0)[:1], np.array([1 << 60]))
+    engine.place(tree).send(tree, np.zeros((tree.n_nodes, tree.n_classes), np.int64), pairs)
 
 
 def wide_entries() -> Any:

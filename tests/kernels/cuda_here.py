@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda13]'")
-pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_device import Sizes

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda13]'")
-pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
 from c45gpu.induction.options import Options
 from c45gpu.induction.train import train

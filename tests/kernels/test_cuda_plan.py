@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
+import numpy as np
 import pytest
 
-pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda13]'")
-pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install greenlet")
+pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
+from c45gpu.data.table import Table
 from c45gpu.errors import MemoryPlanError
+from c45gpu.induction.grow import Progress
+from c45gpu.induction.options import Options
+from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
+from c45gpu.kernels import cuda
 from c45gpu.kernels.cuda import CudaEngine
-from c45gpu.kernels.cuda_device import Sizes
-from c45gpu.kernels.cuda_plan import Needs, planned
+from c45gpu.kernels.cuda_device import Device, Sizes
+from c45gpu.kernels.cuda_plan import Needs, cases_that_fit, lists_that_fit, needs_of, plan, planned, smallest
+from c45gpu.kernels.cuda_sort import build_columns
 from tests.cuda_emulator import Emulation
+from tests.kernels import seeded
 from tests.kernels.cuda_gate import table
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher
 
-HIGGS = Needs(n_cases=11_000_000, n_classes=2, n_lists=28, word_bytes=4, code_bytes=0, divided=False)
 GIGABYTE = 10**9
+HIGGS = Needs(
+    n_cases=11_000_000,
+    n_classes=2,
+    n_lists=28,
+    word_bytes=4,
+    code_bytes=0,
+    divided=False,
+    n_attributes=28,
+    value_bytes=4,
+)
 
 
 def test_all_lists_at_a_time_where_there_is_room() -> None:
@@ -41,7 +61,7 @@ def test_lists_take_what_is_there_and_no_more() -> None:
 
 
 def test_too_little_is_refused() -> None:
-    with pytest.raises(MemoryPlanError, match=r"GB of device memory beside the lists and 0\.1 are free"):
+    with pytest.raises(MemoryPlanError, match=r"MB of device memory beside the lists and 100 MB are free"):
         planned(HIGGS, GIGABYTE // 10, Sizes())
     weighted = HIGGS._replace(divided=True)
     assert planned(HIGGS, 6 * 10**8, Sizes()).lists_at_a_time >= 1
@@ -49,14 +69,154 @@ def test_too_little_is_refused() -> None:
         planned(weighted, 6 * 10**8, Sizes())
 
 
+def test_parts_of_a_plan() -> None:
+    parts = {part.name: part.n_bytes for part in plan(HIGGS, Sizes(), 3).parts}
+    assert parts["lists"] == 28 * 11_000_000 * 4
+    assert parts["classes"] == 2 * 11_000_000
+    assert parts["lists that move"] == 3 * HIGGS.of_moving_a_list(1024)
+    assert parts["a column and its order"] == 11_000_000 * 32
+    assert "codes" not in parts
+    assert plan(HIGGS, Sizes(), 100) == plan(HIGGS, Sizes(), 28)
+
+
+def test_9_bytes_an_entry_at_most() -> None:
+    """Of the goal in bytes that stay, lists on both levels, the instances and the counts of tiles take up these."""
+    memory = plan(HIGGS, Sizes(), 28)
+    kept = [part.n_bytes for part in memory.parts if part.name in ("lists", "classes", "instances", "lists that move")]
+    assert sum(kept) < 9 * HIGGS.n_entries
+
+
+def test_cases_that_fit_are_the_most() -> None:
+    for free in (GIGABYTE // 2, GIGABYTE):
+        most = cases_that_fit(HIGGS, free, Sizes())
+        assert smallest(HIGGS._replace(n_cases=most), Sizes()) <= free
+        assert smallest(HIGGS._replace(n_cases=most + 1), Sizes()) > free
+
+
+def test_lists_at_a_time_before_anything_is_there() -> None:
+    fits = [lists_that_fit(HIGGS, tenths * GIGABYTE // 10, Sizes()) for tenths in (19, 22, 25, 40)]
+    assert fits == sorted(set(fits))
+    assert 1 <= fits[0] < fits[-1] == 28
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_needs_are_those_of_the_columns_that_are_built(wide: bool) -> None:
+    """On all cases, where the sample is the column itself."""
+    cases = seeded.mixed(0, 600, 3, np.float64 if wide else np.float32)
+    problem = pose(cases, Options())
+    device = Device(Emulation(0).xp, EmulatedLauncher(Emulation(0)), Sizes())
+    columns = build_columns(device, problem, device.up(problem.table.classes.astype(np.uint16)))
+    found = needs_of(problem, Sizes())
+    assert found.n_lists == len(columns.counts) == 2
+    assert found.code_bytes == columns.codes.codes.nbytes // 600
+    assert found.of_lists() == sum(chunk.entries.nbytes for chunk in columns.chunks)
+    assert (found.value_bytes, found.divided, found.near) == (8 if wide else 4, False, False)
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(cuda, "build_columns")
+    gpu = Emulation(0)
+    engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL, free=lambda: 20_000)
+    cases = seeded.mixed(0, 600)
+    fitting = cases_that_fit(needs_of(pose(cases, Options()), SMALL), 20_000, SMALL)
+    with pytest.raises(MemoryPlanError, match=rf"20 kB are free: about {fitting} cases would fit; train on a sample"):
+        train(cases, engine=engine)
+
+
 def test_the_tree_does_not_depend_on_it() -> None:
     cases, launches = table(60, 2, 3, 0.2), []
     expected = train(cases, engine="reference")
-    for free in (40_000, 6_500):
-        gpu = Emulation(0, checks=False)
-        engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL, free=lambda free=free: free)
+    for left in (40_000, 6_500):
+        gpu, free = Emulation(0, checks=False), iter([40_000, left])
+        engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL, free=partial(next, free))
         found = train(cases, engine=engine)
         assert found.unpruned.equals(expected.unpruned)
         assert found.pruned.equals(expected.pruned)
         launches.append(len(gpu.launches))
     assert launches[0] < launches[1]
+
+
+class OutOfMemoryError(MemoryError):
+    """As CuPy's."""
+
+
+class Scarce:
+    """An array module in which allocations fail: one by its number, or all of entries that are too many."""
+
+    MAKERS = frozenset({"arange", "concatenate", "cumsum", "empty", "full", "ones", "zeros"})
+
+    def __init__(self, xp: Any, number: int, most_entries: int) -> None:
+        self._xp, self._number, self.most_entries = xp, number, most_entries
+        self.allocations = 0
+
+    def __getattr__(self, name: str) -> Any:
+        made = getattr(self._xp, name)
+        return partial(self._allocated, made) if name in self.MAKERS else made
+
+    def _allocated(self, make: Any, *arguments: Any, **options: Any) -> Any:
+        array = make(*arguments, **options)
+        self.allocations += array.nbytes > 0
+        is_entries = array.dtype == np.uint32 and len(array) > self.most_entries
+        if is_entries or (self.allocations == self._number and array.nbytes):
+            raise OutOfMemoryError(f"{array.nbytes} bytes")
+        return array
+
+
+def scarce_engine(number: int = 0, most_entries: int = 1 << 40) -> tuple[CudaEngine, Scarce, Any]:
+    gpu = Emulation(0, checks=False)
+    scarce = Scarce(gpu.xp, number, most_entries)
+    sizes = SMALL._replace(histogram_bytes=1 << 22)
+    return CudaEngine(scarce, EmulatedLauncher(gpu), sizes), scarce, gpu.xp.get_default_memory_pool()
+
+
+@pytest.fixture(scope="module")
+def long_columns() -> Table:
+    """Five lists and two columns of codes, with unknown values."""
+    random, n = np.random.default_rng(1), 70
+    columns = [random.random(n).astype(np.float32) for _ in range(5)] + [random.integers(0, 3, n) for _ in range(2)]
+    classes = (columns[0] + columns[3] > 1) ^ (columns[5] == 1) ^ (random.random(n) < 0.1)
+    columns[2][::9] = np.nan
+    return seeded.table_of([*columns[:5], *((codes, 3) for codes in columns[5:])], classes.astype(np.int32), 2)
+
+
+def test_one_allocation_that_fails(long_columns: Table) -> None:
+    """Wherever it is, the step is run again in smaller chunks, and the tree is the same."""
+    options = Options(prune="none")
+    expected = train(long_columns, options, "reference").unpruned
+    engine, whole, pool = scarce_engine()
+    assert train(long_columns, options, engine).unpruned.equals(expected)
+    assert pool.released == 0
+    for number in range(1, whole.allocations, 11):
+        engine, scarce, pool = scarce_engine(number)
+        assert train(long_columns, options, engine).unpruned.equals(expected), number
+        assert pool.released == 1, number
+        assert scarce.allocations > whole.allocations
+
+
+def test_chunks_are_small_where_lists_are_long(long_columns: Table) -> None:
+    engine, _, pool = scarce_engine(most_entries=3 * 70)
+    expected = train(long_columns, Options(prune="none"), "reference").unpruned
+    assert train(long_columns, Options(prune="none"), engine).unpruned.equals(expected)
+    assert pool.released == 1
+
+
+def test_chunks_are_halved_while_a_tree_grows(long_columns: Table) -> None:
+    """After the first level, lists of 70 entries are too much three at a time."""
+    engine, scarce, pool = scarce_engine()
+    levels = []
+
+    def less(level: Progress) -> None:
+        levels.append(level.depth)
+        scarce.most_entries = 60
+
+    expected = train(long_columns, Options(prune="none"), "reference").unpruned
+    assert train(long_columns, Options(prune="none"), engine, less).unpruned.equals(expected)
+    assert len(levels) > 2
+    assert pool.released > 1
+
+
+def test_memory_that_runs_out_in_the_smallest_chunks_is_said(long_columns: Table) -> None:
+    engine, _, pool = scarce_engine(most_entries=30)
+    with pytest.raises(MemoryPlanError, match="moved one at a time: take fewer cases or attributes"):
+        train(long_columns, engine=engine)
+    assert pool.released > 2

@@ -1,0 +1,88 @@
+"""Bytes that each kernel reads and writes for each item of its work, as its threads ask for them.
+
+Counted are the arrays that grow with the cases; those of tiles, nodes and slots and the table of H stay in caches. An
+entry of a list costs 48 bytes a level, of which a card reads 12 a second time within a block and finds them in its
+cache; 36 remain, where the design has 16 for three passes: the branch is read in both passes of moving (8), the new
+number is a word of 64 bits (8), and counting for the scores is a pass of its own (4).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
+
+from c45gpu.data.table import Table
+from c45gpu.induction.grow import Grower
+from c45gpu.induction.options import Options
+from c45gpu.induction.problem import pose
+from c45gpu.kernels.cuda import CudaEngine
+from tests.cuda_emulator import Emulation, Launch
+from tests.kernels import seeded
+from tests.kernels.cuda_here import SMALL, EmulatedLauncher
+
+N, LISTS, COLUMNS = 512, 2, 3
+LARGE = ("entries", "branch", "units", "place", "spread", "room", "cases", "classes", "codes.codes", "near_values")
+
+# Of each kernel: items, and bytes read and written for one, of cases that count 1; then of divided ones.
+ENTRIES, INSTANCES, CODES = N * LISTS, N, N * COLUMNS
+MOST: dict[str, tuple[int, tuple[float, float], tuple[float, float]]] = {
+    "count_tiles": (ENTRIES, (4, 0), (12, 0)),
+    "score_tiles": (ENTRIES, (8, 0), (24, 0)),
+    "count_entries": (ENTRIES, (8, 0), (20, 0)),
+    "move_entries": (ENTRIES, (24, 4), (66, 4)),
+    "count_codes": (CODES, (7, 0), (15, 0)),
+    "mark_codes": (INSTANCES, (0, 4), (0, 4)),
+    "mark_lists": (INSTANCES, (4.1, 4), (4.1, 4)),
+    "count_branches": (INSTANCES, (10, 0), (18, 0)),
+    "share_unknown": (INSTANCES, (0, 0), (6, 1)),
+    "count_instances": (INSTANCES, (4, 0), (18, 0)),
+    "move_instances": (INSTANCES, (16, 20), (46, 31)),
+}
+
+
+def cases(unknown: bool) -> Table:
+    """Two long columns, of which the first decides the class, and three of codes."""
+    random = np.random.default_rng(0)
+    x, y = random.random((2, N)).astype(np.float32)
+    classes = (x > 0.5) ^ (random.random(N) < 0.1)
+    if unknown:
+        x[::10] = np.nan
+    codes = random.integers(0, 3, (COLUMNS, N))
+    return seeded.table_of([x, y, *((code, 3) for code in codes)], classes.astype(np.int32), 2)
+
+
+def launches_of_a_level(unknown: bool) -> list[Launch]:
+    gpu = Emulation(0)
+    engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL._replace(threads=8, tile=128, most_ranks=8))
+    next(iter(Grower(engine, pose(cases(unknown), Options()))))
+    return gpu.launches
+
+
+def moved(launch: Launch) -> tuple[int, int]:
+    """Bytes read and written of large arrays; what is done with atomics counts as both."""
+    large: list[Any] = [bytes_ for name, bytes_ in launch.traffic.items() if name.endswith(LARGE)]
+    return sum(b.read + b.atomic for b in large), sum(b.written + b.atomic for b in large)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+def test_bytes_of_each_kernel(unknown: bool) -> None:
+    """None moves more than is written down, nor less than nine tenths: then the figures are out of date."""
+    seen = set()
+    for launch in launches_of_a_level(unknown):
+        if launch.kernel in MOST:
+            items, *most = MOST[launch.kernel]
+            seen.add(launch.kernel)
+            for bytes_, limit in zip(moved(launch), most[unknown], strict=True):
+                assert 0.9 * limit - 0.5 <= bytes_ / items <= limit, (launch.kernel, bytes_ / items)
+    assert seen == MOST.keys() - (set() if unknown else {"share_unknown"})
+
+
+def test_bytes_of_an_entry_and_a_level() -> None:
+    launches = launches_of_a_level(False)
+    by_entry = [sum(moved(launch)) for launch in launches if MOST.get(launch.kernel, (0,))[0] == ENTRIES]
+    assert sum(by_entry) / ENTRIES == 48
