@@ -8,49 +8,42 @@ A model file is a zip archive, stored without compression so that a model has th
     pruned/kind.npy        and of the pruned tree
     ...
     comment of the zip     SHA-256 of every byte before it, so no flipped bit goes unseen
+
+Other things that c45gpu saves come in the same kind of archive; their headers say what they are (`kind`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-import json
 import math
-import os
-import struct
 import zipfile
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.schema import Schema, first_duplicate
-from c45gpu.data.wholefile import write_whole
 from c45gpu.errors import ModelError
+from c45gpu.model.sealed import (
+    FORMAT_NAME,
+    FORMAT_NUMBER,
+    HEADER,
+    MALFORMED,
+    MODEL,
+    damaged,
+    opened,
+    read_sealed,
+    sealed,
+    stored,
+    write_sealed,
+)
 from c45gpu.model.tree import Tree
 from c45gpu.model.validate import FIELD_TYPES, validate_tree
 
-FORMAT_NAME: Final = "c45gpu-model"
-FORMAT_NUMBER: Final = 1
-
-_HEADER: Final = "header.json"
 _TREES: Final = ("unpruned", "pruned")
-_SEAL: Final = b"sha256 "
-_SEAL_LENGTH: Final = len(_SEAL) + 64
-_MALFORMED: Final = (  # what zipfile, json and numpy raise when they are given nonsense
-    zipfile.BadZipFile,
-    struct.error,
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +86,7 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     ModelError
         When the file cannot be written (no such folder, no permission, disk full), or the model is not sound.
     """
-    content = model_bytes(model)
-    target = Path(os.path.realpath(path))  # a link is followed, not replaced
-    if target.exists() and not target.is_file():
-        raise ModelError(f"{path}: the model is not saved because this is no regular file: give the name of a file")
-    try:
-        write_whole(content, target)
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise ModelError(
-            f"{path}: the model is not saved ({reason}): choose a place with room where you may write"
-        ) from fault
+    write_sealed(model_bytes(model), path, "the model is")
 
 
 def load(path: str | PathLike[str]) -> Model:
@@ -122,15 +105,7 @@ def load(path: str | PathLike[str]) -> Model:
     ModelError
         When the file is missing, damaged, foreign, from a newer version, or holds something that is not a tree.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise ModelError(f"{path}: cannot be read ({reason}): give the path of a model file") from fault
-    try:
-        return _model_of(content)
-    except ModelError as fault:
-        raise ModelError(f"{path}: {fault}") from fault.__cause__
+    return read_sealed(path, _model_of)
 
 
 def model_bytes(model: Model) -> bytes:
@@ -153,24 +128,7 @@ def model_bytes(model: Model) -> bytes:
         "record": model.record,
         "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     }
-    text = json.dumps(header, sort_keys=True, indent=1, allow_nan=False).encode("ascii")
-    return _sealed_zip({_HEADER: text, **members})
-
-
-def _sealed_zip(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in members.items():
-            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-            entry.create_system, entry.external_attr = 3, 0o644 << 16  # as on Unix, on whatever system this runs
-            archive.writestr(entry, data)
-        archive.comment = b" " * _SEAL_LENGTH  # to be overwritten: its length is among the bytes that are sealed
-    sealed = stream.getvalue()[:-_SEAL_LENGTH]
-    return sealed + _seal(sealed)
-
-
-def _seal(content: bytes) -> bytes:
-    return _SEAL + hashlib.sha256(content).hexdigest().encode("ascii")
+    return sealed(header, members)
 
 
 def _npy(array: npt.NDArray[Any]) -> bytes:
@@ -185,62 +143,27 @@ def _member(tree: str, field: str) -> str:
 
 
 def _model_of(content: bytes) -> Model:
-    if not content.startswith(b"PK"):
-        kind = "a pickle, which is never read" if content.startswith(b"\x80") else "no model file"
-        raise ModelError(f"this is {kind}: give a file that c45gpu saved")
-    header, archive = _opened(content)
-    if content[-_SEAL_LENGTH:] != _seal(content[:-_SEAL_LENGTH]):
-        raise _damaged("its content does not match its check sum")
+    header, archive = opened(content, MODEL)
     try:
-        schema = _schema_of(header["schema"])
+        schema = schema_of(header["schema"])
         members = _members(archive, header["sha256"])
         unpruned, pruned = (_tree_of(name, members) for name in _TREES)
         model = Model(schema, unpruned, pruned, dict(header["options"]), dict(header["record"]))
-    except _MALFORMED as fault:
-        raise _damaged(str(fault)) from fault
+    except MALFORMED as fault:
+        raise damaged(str(fault)) from fault
     for name, tree in zip(_TREES, (unpruned, pruned), strict=True):
         try:
             validate_tree(tree, schema)
         except ModelError as fault:
-            raise _damaged(f"its {name} tree is none, {fault}") from fault
+            raise damaged(f"its {name} tree is none, {fault}") from fault
     return model
-
-
-def _opened(content: bytes) -> tuple[dict[str, Any], zipfile.ZipFile]:
-    """The header and the archive, checked as far as tells whether this version can read on."""
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(content))
-        header = json.loads(_stored(archive, archive.getinfo(_HEADER)))
-        name, number = header["format"], header["format_number"]
-    except _MALFORMED as fault:
-        raise _damaged("it has no readable header") from fault
-    if name != FORMAT_NAME:
-        raise ModelError("this is no model file: give a file that c45gpu saved")
-    if isinstance(number, int) and number > FORMAT_NUMBER:
-        raise ModelError(
-            f"the file has format {number}, this version reads up to {FORMAT_NUMBER}: install a newer c45gpu"
-        )
-    if number != FORMAT_NUMBER:
-        raise _damaged(f"there is no format {number!r}")
-    return header, archive
-
-
-def _damaged(how: str) -> ModelError:
-    return ModelError(f"the model file is damaged ({how}): copy it again from where it came from, or train again")
-
-
-def _stored(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The bytes of a member. Nothing is unpacked, so they cannot be more than the file itself holds."""
-    if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
-        raise ValueError(f"{entry.filename} is not stored as it is")
-    return archive.read(entry)
 
 
 def _members(archive: zipfile.ZipFile, hashes: dict[str, str]) -> dict[str, bytes]:
     expected = [_member(tree, field) for tree in _TREES for field in FIELD_TYPES]
-    if archive.namelist() != [_HEADER, *expected]:
+    if archive.namelist() != [HEADER, *expected]:
         raise ValueError("members are missing or unknown")
-    members = {name: _stored(archive, archive.getinfo(name)) for name in expected}
+    members = {name: stored(archive, archive.getinfo(name)) for name in expected}
     for name, data in members.items():
         if hashlib.sha256(data).hexdigest() != hashes[name]:
             raise ValueError(f"{name} does not match its check sum")
@@ -263,7 +186,8 @@ def _array(data: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return array.astype(dtype, copy=False)
 
 
-def _schema_of(document: dict[str, Any]) -> Schema:
+def schema_of(document: dict[str, Any]) -> Schema:
+    """The schema of a header; a ValueError, or another of :data:`MALFORMED`, if it is none."""
     schema = Schema.from_dict(document)
     attributes = schema.attributes
     texts = [schema.target, *schema.classes, *(a.name for a in attributes), *(v for a in attributes for v in a.values)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.model.evaluate import Evaluation
@@ -96,8 +97,36 @@ def evaluation_text(
         f"\t{row}\n\n"
     )
     if confusion and schema.n_classes <= MOST_CLASSES_IN_CONFUSION:
-        text += _confusion_text(after, schema)
+        text += confusion_text(after.confusion, schema)
     return text
+
+
+def confusion_text(confusion: npt.NDArray[np.float64], schema: Schema) -> str:
+    """The original's confusion matrix, true classes in rows; it has letters for 21 classes, not for more.
+
+    Parameters
+    ----------
+    confusion : ndarray of float64, shape (C, C)
+    schema : Schema
+
+    Returns
+    -------
+    str
+    """
+    letters = [chr(ord("a") + c) for c in range(schema.n_classes)]
+    lines = [
+        "\t" + "".join(f"  ({letter})" for letter in letters) + "\t<-classified as",
+        "\t" + " ----" * len(letters),
+    ]
+    for letter, name, weights in zip(letters, schema.classes, confusion.tolist(), strict=True):
+        cells = "".join(f" {amount(weight) if weight else '':>4}" for weight in weights)
+        lines.append(f"\t{cells}\t({letter}): class {name}")
+    return "\n" + "\n".join(lines) + "\n\n\n"
+
+
+def amount(weight: float) -> str:
+    """A weight; whole ones look like counts."""
+    return str(int(weight)) if weight.is_integer() else f"{weight:.1f}"
 
 
 def _titled(title: str, tree: Tree, schema: Schema, max_depth: int | None) -> str:
@@ -107,24 +136,7 @@ def _titled(title: str, tree: Tree, schema: Schema, max_depth: int | None) -> st
 
 
 def _size_and_errors(evaluation: Evaluation) -> str:
-    return f"{evaluation.size:4d}  {_amount(evaluation.errors):>3}({evaluation.error_percent:4.1f}%)"
-
-
-def _amount(weight: float) -> str:
-    """A weight; whole ones look like counts."""
-    return str(int(weight)) if weight.is_integer() else f"{weight:.1f}"
-
-
-def _confusion_text(evaluation: Evaluation, schema: Schema) -> str:
-    letters = [chr(ord("a") + c) for c in range(schema.n_classes)]
-    lines = [
-        "\t" + "".join(f"  ({letter})" for letter in letters) + "\t<-classified as",
-        "\t" + " ----" * len(letters),
-    ]
-    for letter, name, weights in zip(letters, schema.classes, evaluation.confusion.tolist(), strict=True):
-        cells = "".join(f" {_amount(weight) if weight else '':>4}" for weight in weights)
-        lines.append(f"\t{cells}\t({letter}): class {name}")
-    return "\n" + "\n".join(lines) + "\n\n\n"
+    return f"{evaluation.size:4d}  {amount(evaluation.errors):>3}({evaluation.error_percent:4.1f}%)"
 
 
 class _Printer:

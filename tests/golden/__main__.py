@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from fnmatch import fnmatch
@@ -17,6 +17,7 @@ from unittest import mock
 
 from c45gpu.kernels.engine import Engine, open_engine
 from tests.golden.files import GoldenFile, golden_files
+from tests.golden.rules import RULE_KINDS, judge_rules
 from tests.golden.verdicts import KINDS, Outcome, judge
 
 EXCEPTIONS = Path(__file__).parent.parent / "golden_exceptions.md"
@@ -38,6 +39,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--options", metavar="TEXT", help="only what the original was asked with these options: --options='-g -m 1'"
     )
+    parser.add_argument("--rules", action="store_true", help="hold the production rules against the original's instead")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; 1 works in this one")
     return parser.parse_args(given)
 
@@ -50,7 +52,9 @@ def is_wanted(file: GoldenFile, only: str, options: str | None) -> bool:
     return named and (options is None or options.split() == file.options)
 
 
-def outcomes(files: Iterable[GoldenFile], compare: Path, engine: str, jobs: int) -> Iterator[Outcome]:
+def outcomes(
+    files: Iterable[GoldenFile], compare: Path, engine: str, jobs: int, judge: Callable[..., Outcome] = judge
+) -> Iterator[Outcome]:
     """The verdicts, in the order of the files."""
     work = partial(judge, compare_path=compare, engine=engine)
     paths = [file.path for file in files]
@@ -87,14 +91,15 @@ def main(given: list[str] | None = None) -> int:
     count: Counter[str] = Counter()
     unexplained = []
     with emulated() if asked.emulate else nullcontext():
-        for outcome in outcomes(files, compare, asked.engine, asked.jobs):
+        judged = outcomes(files, compare, asked.engine, asked.jobs, judge_rules if asked.rules else judge)
+        for outcome in judged:
             print(outcome.line, flush=True)
             count[outcome.kind] += 1
             if outcome.kind == "different" and outcome.name not in excepted():
                 unexplained.append(outcome.name)
     if unexplained:
         print(f"not explained in {EXCEPTIONS.name}: {', '.join(unexplained)}", file=sys.stderr)
-    print(", ".join(f"{kind} {count[kind]}" for kind in KINDS))
+    print(", ".join(f"{kind} {count[kind]}" for kind in (RULE_KINDS if asked.rules else KINDS)))
     return 1 if unexplained else 0
 
 

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c45gpu.errors import ModelError
-from c45gpu.model import store
+from c45gpu.model import sealed
 from c45gpu.model.store import Model, load, model_bytes, save
 from tests.golden_trees import chain, inner, leaf, tree_of
 from tests.model.test_validate import FAULTS, SCHEMA, UNPRUNED, spoiled
@@ -111,7 +111,7 @@ def rebuilt(change: Callable[[dict[str, Any], dict[str, bytes]], object], wrong:
     change(header, members)
     header["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
     header["sha256"] |= wrong or {}
-    return store._sealed_zip({"header.json": json.dumps(header).encode(), **members})
+    return sealed.sealed_zip({"header.json": json.dumps(header).encode(), **members})
 
 
 def npy(array: Any, **options: bool) -> bytes:
@@ -140,8 +140,8 @@ def test_foreign_files(tmp_path: Path) -> None:
     assert "no model file" in refusal(path, b"")
     assert "no model file" in refusal(path, b"sepal,petal\n1,2\n")
     assert "pickle, which is never read" in refusal(path, pickle.dumps({"a": 1}))
-    assert "damaged" in refusal(path, store._sealed_zip({"other.txt": b"text"}))
-    assert "damaged" in refusal(path, store._sealed_zip({"header.json": b"[" * 100_000}))
+    assert "damaged" in refusal(path, sealed.sealed_zip({"other.txt": b"text"}))
+    assert "damaged" in refusal(path, sealed.sealed_zip({"header.json": b"[" * 100_000}))
     assert "no model file" in refusal(path, rebuilt(lambda header, members: header.update(format="other")))
 
 
@@ -154,7 +154,7 @@ def test_a_pickle_inside_is_not_opened(tmp_path: Path) -> None:
 
 def test_a_newer_format(tmp_path: Path) -> None:
     def newer(header: dict[str, Any], members: dict[str, bytes]) -> None:
-        header["format_number"] = store.FORMAT_NUMBER + 1
+        header["format_number"] = sealed.FORMAT_NUMBER + 1
         members["pruned/novelty.npy"] = npy(np.zeros(3))
 
     message = refusal(tmp_path / "m", rebuilt(newer))
@@ -189,7 +189,7 @@ def test_a_compressed_archive_is_not_unpacked(tmp_path: Path) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(
-            "header.json", json.dumps({"format": store.FORMAT_NAME, "format_number": 1, "filler": "0" * 10**7})
+            "header.json", json.dumps({"format": sealed.FORMAT_NAME, "format_number": 1, "filler": "0" * 10**7})
         )
     assert "damaged" in refusal(tmp_path / "bomb.model", stream.getvalue())
 

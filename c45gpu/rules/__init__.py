@@ -1,0 +1,1 @@
+"""Production rules from trees: generalise paths, choose by code length, order, use."""
