@@ -17,17 +17,18 @@ import numpy as np
 
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Records, Scores, Scratch, finish
 from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import Lists
-from c45gpu.kernels.cpu_move import DROPPED, move_lists
+from c45gpu.kernels.cpu_move import DROPPED, Sides, bits_of, bytes_of, move_lists
 from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, score_nodes
-from c45gpu.kernels.cpu_score import new_room
-from c45gpu.kernels.cpu_sort import Layout
+from c45gpu.kernels.cpu_score import add_classes, new_room
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
 
 FINISH_BYTES = 1536 << 10  # both buffers of a node that is finished: best of 384 KB..16 MB at 100k and 1M x 28
 FINISH_CASES = 1 << 13
+FINISH_ALONE = 1 << 15  # entries of a node for whose finishing, about two milliseconds, others may wait
 FINISH_COUNTS = 1 << 20  # branches times classes, and cases times classes, that a worker has room for
 
 
@@ -49,7 +50,8 @@ class CountingGrower(CpuGrower):
     def root(self) -> Frontier:
         """The root, open or finished."""
         table, c = self.problem.table, self.problem.settings.n_classes
-        totals = np.bincount(table.classes, minlength=c).astype(np.int64)[None, :]
+        totals = np.zeros((1, c), np.int64)
+        add_classes(self.lists[-1], self.layout, totals[0])
         whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals)
         return self._advance(whole, ~is_leaf(whole.count, totals.max(1), self.problem.settings))
 
@@ -104,21 +106,34 @@ class CountingGrower(CpuGrower):
         """Partition all lists into the spare ones, the kept slots one after the other."""
         places = np.full(slot_start[-1], DROPPED, np.int64)
         places[kept] = np.cumsum(weight[kept]) - weight[kept]
-        splits = (nodes.first, nodes.count, slot_start, places)
-        self.crew.run(self._move_job, [(np.array([k]), splits) for k in range(len(self.lists))])
+        splits = (nodes.first, nodes.count, slot_start, places, weight)
+        sides = bits_of(self._marks)
+        self.crew.run(self._move_job, [(np.array([k]), sides, splits) for k in range(len(self.lists))])
         self.lists, self._spare = self._spare, self.lists
 
-    def _move_job(self, which: Int64s, splits: tuple[Int64s, ...]) -> None:
-        move_lists(self.lists, self._spare, which, self._marks, self.layout, splits, self.most_branches)
+    def _move_job(self, which: Int64s, sides: Sides, splits: tuple[Int64s, ...]) -> None:
+        move_lists(self.lists, self._spare, which, self._marks, sides, self.layout, splits, self.most_branches)
 
     def _advance(self, nodes: Nodes, is_open: Bools) -> Frontier:
         """Finish the small ones of the open nodes and remember the others."""
         small = is_open & (nodes.count <= self._finish_cases)
+        small[small] = self._evenly(nodes.count[small])
         self._nodes = Nodes(*(x[is_open & ~small] for x in nodes))
         finished = self._finish(nodes, np.flatnonzero(small)) if small.any() else None
         return Frontier(nodes.totals, is_open & ~small, finished)
 
+    def _evenly(self, counts: Int64s) -> Bools:
+        """Which small nodes to finish now: not one that others would wait for; all are scored by all workers."""
+        order = np.argsort(counts, kind="stable")
+        below = np.cumsum(counts[order])
+        entries = counts[order] * (len(self.lists) + self.columns.codes.shape[1])
+        fine = (counts[order] * self.crew.size <= below) | (entries <= FINISH_ALONE)
+        chosen = np.zeros(len(counts), np.bool_)
+        chosen[order[: 1 + np.flatnonzero(fine).max(initial=-1)]] = True
+        return chosen
+
     def _finish(self, nodes: Nodes, small: Int64s) -> Subtrees:
+        small = small[np.argsort(-nodes.count[small], kind="stable")]  # the longest tasks first
         roots = Nodes(*(x[small] for x in nodes))
         jobs = [(Nodes(*(x[rows] for x in roots)), small[rows]) for rows in self.crew.shares(roots.count, 1)]
         parts = self.crew.run(self._finish_job, jobs)
@@ -149,6 +164,7 @@ class CountingGrower(CpuGrower):
 
     def _new_scratch(self) -> Scratch:
         columns, cases, c = self.columns, self._finish_cases, self.problem.settings.n_classes
+        marks = np.empty(cases, self._marks.dtype)
         used, branches = len(columns.list_of), self.most_branches
         gain, split, tries, cut = (np.empty(used, np.int64) for _ in range(4))
         return Scratch(
@@ -157,13 +173,15 @@ class CountingGrower(CpuGrower):
             buffers=np.empty((2, len(self.lists), cases), np.uint32),
             codes=np.empty((cases, columns.codes.shape[1]), np.uint8),
             list_codes=np.empty((len(columns.list_codes), cases), np.int32),
-            marks=np.empty(cases, np.int32),
+            marks=marks,
+            sides=bytes_of(marks),
             histogram=np.empty((int(columns.code_first[-1]), c), np.int64),
             branch_counts=np.empty((branches, c), np.int64),
             room=new_room(cases, c),
             position=np.empty(branches, np.int64),
             new=np.empty(branches, np.int64),
             places=np.empty(branches, np.int64),
+            sizes=np.empty(branches, np.int64),
             net=np.empty(used, np.float64),
             scores=Scores(gain, split, tries, np.empty(used, np.bool_), cut),
         )

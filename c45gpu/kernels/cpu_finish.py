@@ -18,8 +18,10 @@ import numpy as np
 
 from c45gpu.choose import NO_TEST, choose, is_leaf
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_entry import class_of, new_of, packed, row_of
 from c45gpu.kernels.cpu_move import DROPPED, count_branches, mark_codes, mark_list, partition
 from c45gpu.kernels.cpu_score import (
+    cut_range,
     scan_histogram,
     scan_list,
     sum_histogram,
@@ -58,13 +60,15 @@ class Scratch(NamedTuple):
     buffers: Any  # uint32[2, n_lists, R]
     codes: Any  # uint8[R, n_code]
     list_codes: Any  # int32[n_list_codes, R]
-    marks: Any  # int32[R]
+    marks: Any  # uint8[R], int32[R] where some test has more than 256 branches
+    sides: Any  # the same, of tests with two branches
     histogram: Any  # int64[n_codes, C]
     branch_counts: Any  # int64[most branches, C]
     room: Any  # of a scan
     position: Any  # int64[most branches]
     new: Any  # int64[most branches]
     places: Any  # int64[most branches]
+    sizes: Any  # int64[most branches]
     net: Any  # float64[A]
     scores: Scores
 
@@ -86,22 +90,22 @@ class Records(NamedTuple):
 @compiled
 def fill_histogram(rows: Any, layout: Any, codes: Any, code_first: Any, histogram: Any) -> None:
     """Count the cases of a row list by code and class, for all columns of codes at once."""
-    row_bits = np.uint64(layout.row_bits)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     histogram[:] = 0
     for i in range(len(rows)):
         entry = np.uint64(rows[i])
-        row, c = np.int64(entry & mask), np.int64((entry >> row_bits) & class_mask)
+        row, c = row_of(entry, layout), class_of(entry, layout)
         for k in range(codes.shape[1]):
             histogram[code_first[k] + np.int64(codes[row, k]), c] += 1
 
 
 @compiled
 def score_one(
-    a: Any, entries: Any, counts: Any, totals: Any, columns: Any, context: Any, room: Any, scores: Any
+    a: Any, entries: Any, counts: Any, totals: Any, cuts: Any, columns: Any, context: Any, room: Any, scores: Any
 ) -> None:
-    """Score one attribute of one node whose values are all known: by its list, or by its histogram if it has none."""
+    """Score one attribute of one node whose values are all known: by its list, or by its histogram if it has none.
+
+    `cuts` is the :func:`cut_range` of the node.
+    """
     layout, h, settings = context
     n = np.int64(0)
     for c in range(len(totals)):
@@ -109,13 +113,13 @@ def score_one(
     listed = columns.list_of[a] >= 0
     if columns.continuous[a]:
         if not listed:
-            inner, at, tries = scan_histogram(counts, n, totals, h, settings, room.low)
+            inner, at, tries = scan_histogram(counts, n, totals, h, cuts, room.low)
             below = np.int64(0)
             for code in range(at + 1):
                 for c in range(len(totals)):
                     below += counts[code, c]
         else:
-            inner, at, tries = scan_list(entries, layout, totals, h, settings, room)
+            inner, at, tries = scan_list(entries, layout, totals, h, cuts, room)
             below = np.int64(at)
         scores.possible[a], scores.cut[a], scores.tries[a] = at >= 0, at, tries
         below = max(below, np.int64(0))
@@ -133,25 +137,18 @@ def score_one(
 @compiled
 def _load(lists: Any, first: Any, count: Any, layout: Any, local: Any, columns: Any, scratch: Any) -> None:
     """Copy a node's lists, rows replaced by local numbers, and its codes."""
-    row_bits = np.uint64(layout.row_bits)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
     last = len(lists) - 1
     for i in range(count):
-        row = np.int64(np.uint64(lists[last, first + i]) & mask)
+        row = row_of(lists[last, first + i], layout)
         scratch.local_of[row], scratch.row_of[i] = i, row
         scratch.codes[i, :] = columns.codes[row, :]
         for k in range(len(columns.list_codes)):
             scratch.list_codes[k, i] = columns.list_codes[k, row]
-    shift = np.uint64(layout.new_bit - local.new_bit)
-    classes = np.uint64(local.row_bits)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
-    top = np.uint64(1) << np.uint64(local.new_bit)
     for k in range(len(lists)):
         for i in range(count):
-            entry = np.uint64(lists[k, first + i])
-            number = np.uint64(scratch.local_of[np.int64(entry & mask)])
-            new = (entry >> shift) & top
-            scratch.buffers[0, k, i] = new | (((entry >> row_bits) & class_mask) << classes) | number
+            entry = lists[k, first + i]
+            number = scratch.local_of[row_of(entry, layout)]
+            scratch.buffers[0, k, i] = packed(new_of(entry, layout), class_of(entry, layout), number, local)
 
 
 @compiled
@@ -162,10 +159,11 @@ def _choose(r: Any, records: Any, columns: Any, facts: Any, context: Any, scratc
     lists, totals = scratch.buffers[records.buffer[r]], records.class_weights[r]
     if scratch.codes.shape[1]:
         fill_histogram(lists[len(lists) - 1, first:stop], layout, scratch.codes, columns.code_first, scratch.histogram)
+    cuts = cut_range(records.count[r], settings)
     for a in range(len(columns.list_of)):
         k, column = max(columns.list_of[a], 0), max(columns.code_of[a], 0)
         counts = scratch.histogram[columns.code_first[column] : columns.code_first[column + 1]]
-        score_one(a, lists[k, first:stop], counts, totals, columns, context, scratch.room, scratch.scores)
+        score_one(a, lists[k, first:stop], counts, totals, cuts, columns, context, scratch.room, scratch.scores)
     scores = scratch.scores
     candidates = (scores.gain, scores.split, scores.tries, scores.possible)
     return choose(records.count[r], candidates, facts, settings, scratch.net)
@@ -177,11 +175,10 @@ def _mark(r: Any, a: Any, records: Any, columns: Any, layout: Any, scratch: Any)
     first, stop = records.first[r], records.first[r] + records.count[r]
     lists, cut = scratch.buffers[records.buffer[r]], scratch.scores.cut[a]
     k = columns.list_of[a]
-    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
     if k >= 0 and columns.continuous[a]:
         mark_list(lists[k, first:stop], layout, cut, scratch.marks)
-        records.below[r] = scratch.row_of[np.int64(np.uint64(lists[k, first + cut - 1]) & mask)]
-        records.above[r] = scratch.row_of[np.int64(np.uint64(lists[k, first + cut]) & mask)]
+        records.below[r] = scratch.row_of[row_of(lists[k, first + cut - 1], layout)]
+        records.above[r] = scratch.row_of[row_of(lists[k, first + cut], layout)]
         return 2
     rows = lists[len(lists) - 1, first:stop]
     if k >= 0:
@@ -207,7 +204,7 @@ def _branch(r: Any, n_branches: Any, stop: Any, records: Any, context: Any, scra
     places, place, moved = scratch.places[:n_branches], first, False
     for b in range(n_branches):
         here, largest = counts[b].sum(), counts[b].max()
-        places[b] = DROPPED
+        places[b], scratch.sizes[b] = DROPPED, here
         if here:
             records.parent[stop], records.branch[stop], records.attribute[stop] = r, b, NO_TEST
             records.class_weights[stop, :] = counts[b]
@@ -219,7 +216,8 @@ def _branch(r: Any, n_branches: Any, stop: Any, records: Any, context: Any, scra
     if moved:
         for k in range(len(lists)):
             here = lists[k, first : first + count]
-            partition(here, scratch.marks, layout, places, out[k], scratch.position, scratch.new)
+            sizes, position = scratch.sizes, scratch.position
+            partition(here, scratch.marks, scratch.sides, layout, places, sizes, out[k], position, scratch.new)
     return stop
 
 

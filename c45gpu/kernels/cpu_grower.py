@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from c45gpu.data.table import Floats
 from c45gpu.formulas import q_log_q
+from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_lists import Lists
 from c45gpu.kernels.level import Int64s, Problem
 
-H_AT_A_TIME = 1 << 16  # a formula of seventy steps on a whole column would leave the cache at each
+H_AT_A_TIME = 1 << 16  # for one worker
+
+
+@compiled
+def fill_h(table: Any, first: Any, most: Any, settings: Any) -> None:
+    """Write H of `first` cases and more, of one case's weight each; 0 for more than `most`."""
+    for k in range(len(table)):
+        table[k] = q_log_q((first + k) * settings.case_units, settings.scale_bits) if first + k <= most else 0
 
 
 class CpuGrower:
@@ -50,8 +60,6 @@ class CpuGrower:
         """H of every number of cases of one case's weight, up to the weight of all."""
         stop, settings = self.problem.table.n_cases + 1, self.problem.settings
         table, most = np.empty(stop, np.int64), int(self.problem.units.sum()) // settings.case_units
-        for first in range(0, stop, H_AT_A_TIME):
-            counts = np.arange(first, min(stop, first + H_AT_A_TIME))
-            units = np.where(counts <= most, counts, 0) * settings.case_units
-            table[first : first + len(counts)] = q_log_q(units, settings.scale_bits)
+        cuts = range(0, stop, H_AT_A_TIME)
+        self.crew.run(fill_h, [(table[first : first + H_AT_A_TIME], first, most, settings) for first in cuts])
         return table

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Columns
-from c45gpu.kernels.cpu_sort import Layout, Room, distinct_values, first_rows, sort_column, write_entries, write_ranks
+from c45gpu.kernels.cpu_sort import Room, distinct_values, first_rows, sort_column, write_entries, write_ranks
 from c45gpu.kernels.level import Problem
 
 MOST_CODES = 255  # a column with more values gets a list; code 255 is unknown
 UNKNOWN_CODE = 255
+ROWS_AT_A_TIME = 1 << 15  # codes written by row, column after column, stay in a core's cache
 
 
 class Lists(NamedTuple):
@@ -89,13 +91,22 @@ def build_lists(problem: Problem, workers: Executor) -> Lists:
     columns = dict(zip(to_sort, workers.map(job, to_sort), strict=True))
     n_lists = next(free, len(to_sort))
     entries = entries[: n_lists + 1]
-    entries[-1] = np.arange(table.n_cases, dtype=word) | np.left_shift(classes.astype(word), word(layout.row_bits))
     counts = np.full(n_lists + 1, table.n_cases, np.int64)
     for column in columns.values():
         if column.list >= 0:
             counts[column.list] = column.entries
     distinct = [columns[k].distinct if k in columns else None for k in range(len(used))]
-    return Lists(layout, entries, counts, _columns(problem, columns), distinct)
+    attributes, codes = _columns(problem, columns)
+
+    def write(first: int) -> None:
+        some = slice(first, min(first + ROWS_AT_A_TIME, table.n_cases))
+        rows = np.arange(some.start, some.stop, dtype=word)
+        entries[-1, some] = rows | np.left_shift(classes[some].astype(word), word(layout.row_bits))
+        for k, column in enumerate(codes):
+            attributes.codes[some, k] = column[some]
+
+    list(workers.map(write, range(0, table.n_cases, ROWS_AT_A_TIME)))
+    return Lists(layout, entries, counts, attributes, distinct)
 
 
 def _sort(
@@ -110,19 +121,19 @@ def _sort(
 ) -> _Column:
     """Sort one column into the next free list, or into ranks if it is continuous with few values."""
     by_value = sort_column(values, room)
-    n_distinct = first_rows(*by_value, room.firsts)
+    n_distinct = first_rows(by_value, room.firsts)
     distinct = distinct_values(values, room.firsts[:n_distinct]) if continuous else None
     if continuous and n_distinct <= MOST_CODES and not values_are_near(distinct, gap):
         ranks = np.full(len(values), UNKNOWN_CODE, np.uint8)
-        write_ranks(*by_value, ranks)
-        return _Column(-1, by_value.known, ranks, distinct)
+        write_ranks(by_value, ranks)
+        return _Column(-1, len(by_value), ranks, distinct)
     number = next(free)
-    write_entries(*by_value, classes, layout, entries[number])
-    return _Column(number, by_value.known, None, distinct)
+    write_entries(by_value, classes, layout, entries[number])
+    return _Column(number, len(by_value), None, distinct)
 
 
-def _columns(problem: Problem, sorted_columns: dict[int, _Column]) -> Columns:
-    """Which attribute is where, and the codes."""
+def _columns(problem: Problem, sorted_columns: dict[int, _Column]) -> tuple[Columns, list[npt.NDArray[Any]]]:
+    """Which attribute is where, and the codes by column, which are to be written by row yet."""
     table, used = problem.table, problem.used
     schema = [table.schema.attributes[a] for a in used]
     list_of, code_of, list_code_of = (np.full(len(used), -1, np.int64) for _ in range(3))
@@ -146,8 +157,6 @@ def _columns(problem: Problem, sorted_columns: dict[int, _Column]) -> Columns:
             list_code_of[k] = len(list_codes)
             list_codes.append(table.column(used[k]))
     by_row = np.empty((table.n_cases, len(codes)), np.uint8)
-    for k, column_codes in enumerate(codes):
-        by_row[:, k] = column_codes
     continuous = np.array([a.kind == "continuous" for a in schema], np.bool_)
     stacked = np.array(list_codes, np.int32).reshape(len(list_codes), table.n_cases if list_codes else 0)
-    return Columns(list_of, code_of, continuous, np.cumsum(sizes), by_row, stacked, list_code_of)
+    return Columns(list_of, code_of, continuous, np.cumsum(sizes), by_row, stacked, list_code_of), codes

@@ -8,8 +8,10 @@ import numpy as np
 
 from c45gpu.choose import choose
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_entry import row_of
 from c45gpu.kernels.cpu_finish import Scores, fill_histogram, score_one
 from c45gpu.kernels.cpu_move import count_branches, mark_codes, mark_list
+from c45gpu.kernels.cpu_score import cut_range
 
 
 class Nodes(NamedTuple):
@@ -32,18 +34,19 @@ class Marks(NamedTuple):
 @compiled
 def score_nodes(lists: Any, nodes: Any, which: Any, columns: Any, context: Any, work: Any, out: Any) -> None:
     """Score some attributes at some nodes; `work` is room for a scan, and a histogram, empty if none has codes."""
-    layout, (room, histogram) = context[0], work
+    (layout, _, settings), (room, histogram) = context, work
     for m in range(len(nodes.first)):
         first, stop = nodes.first[m], nodes.first[m] + nodes.count[m]
         if len(histogram):
             fill_histogram(lists[len(lists) - 1, first:stop], layout, columns.codes, columns.code_first, histogram)
         scores = Scores(out.gain[m], out.split[m], out.tries[m], out.possible[m], out.cut[m])
+        cuts = cut_range(nodes.count[m], settings)
         for w in range(len(which)):
             a = which[w]
             column = max(columns.code_of[a], 0)
             counts = histogram[columns.code_first[column] : columns.code_first[column + 1]]
             entries = lists[max(columns.list_of[a], 0), first:stop]
-            score_one(a, entries, counts, nodes.totals[m], columns, context, room, scores)
+            score_one(a, entries, counts, nodes.totals[m], cuts, columns, context, room, scores)
 
 
 @compiled
@@ -60,14 +63,13 @@ def mark_nodes(
     lists: Any, nodes: Any, attribute: Any, cut: Any, slot_start: Any, columns: Any, layout: Any, marks: Any
 ) -> None:
     """Mark the cases of split nodes by branch, and count them by branch and class."""
-    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
     for s in range(len(attribute)):
         first, stop, a = nodes.first[s], nodes.first[s] + nodes.count[s], attribute[s]
         k, rows = columns.list_of[a], lists[len(lists) - 1, first:stop]
         if k >= 0 and columns.continuous[a]:
             mark_list(lists[k, first:stop], layout, cut[s], marks.branch)
-            marks.below[s] = np.int64(np.uint64(lists[k, first + cut[s] - 1]) & mask)
-            marks.above[s] = np.int64(np.uint64(lists[k, first + cut[s]]) & mask)
+            marks.below[s] = row_of(lists[k, first + cut[s] - 1], layout)
+            marks.above[s] = row_of(lists[k, first + cut[s]], layout)
         elif k >= 0:
             mark_codes(rows, layout, columns.list_codes[columns.list_code_of[a]], -1, marks.branch)
         else:

@@ -8,8 +8,9 @@ import numpy as np
 
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_entry import class_of, new_of, row_of, with_new
 from c45gpu.kernels.cpu_move import DROPPED
-from c45gpu.kernels.cpu_score import scan_list, sum_list, sum_of_h
+from c45gpu.kernels.cpu_score import cut_range, scan_list, sum_list, sum_of_h
 from c45gpu.kernels.cpu_units import (
     fill_unit_histogram,
     h_of,
@@ -22,6 +23,7 @@ from c45gpu.kernels.cpu_units import (
 )
 
 UNKNOWN = -1
+BOTH = 2  # two branches get a share of the case
 
 
 class Parts(NamedTuple):
@@ -78,13 +80,11 @@ class Divisions(NamedTuple):
 @compiled
 def _apart(entries: Any, layout: Any, values: Any, gap: Any, apart: Any) -> Any:
     """A copy of a list whose new-value bits are taken from entries too near to the one before, as release 8 does."""
-    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
-    keep = (np.uint64(1) << np.uint64(layout.new_bit)) - np.uint64(1)
     before = np.float64(0)
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
-        value = np.float64(values[np.int64(entry & mask)])
-        apart[i] = entry if i == 0 or before < value - gap else entry & keep
+        value = np.float64(values[row_of(entry, layout)])
+        apart[i] = entry if i == 0 or before < value - gap else with_new(entry, 0, layout)
         before = value
     return apart[: len(entries)]
 
@@ -93,16 +93,15 @@ def _apart(entries: Any, layout: Any, values: Any, gap: Any, apart: Any) -> Any:
 def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, place: Any) -> Any:
     """Information before and after, the sum of H over the branches, position, tries, and whether possible."""
     layout, h, settings = context.layout, context.h, context.count_settings
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     totals = place.totals
     totals[:] = 0
     for i in range(len(entries)):
-        totals[np.int64((np.uint64(entries[i]) >> np.uint64(layout.row_bits)) & class_mask)] += 1
+        totals[class_of(entries[i], layout)] += 1
     base = h[len(entries)] - sum_of_h(totals, h)
     if not columns.continuous[a]:
         inner, branches, ample = sum_list(entries, layout, h, settings.min_units, place.room.low)
         return base, inner, branches, -1, 0, ample >= 2
-    inner, at, tries = scan_list(entries, layout, totals, h, settings, place.room)
+    inner, at, tries = scan_list(entries, layout, totals, h, cut_range(len(entries), settings), place.room)
     return base, inner, h[max(at, 0)] + h[len(entries) - max(at, 0)], at, tries, at >= 0
 
 
@@ -140,7 +139,6 @@ def score_parts(
     """Score some attributes of some nodes: all with lists, or all with codes."""
     layout, settings = context.layout, context.settings
     last, coded = len(lists) - 1, columns.code_of[which[0]] >= 0
-    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
     for m in range(len(parts.first)):
         first, count = parts.first[m], parts.list_count[m, last]
         rows = lists[last, first : first + count]
@@ -150,7 +148,7 @@ def score_parts(
             )
         elif not parts.counted[m]:
             for i in range(count):
-                place.units[np.int64(np.uint64(rows[i]) & mask)] = units[first + i]
+                place.units[row_of(rows[i], layout)] = units[first + i]
         weight = parts.totals[m].sum()
         for w in range(len(which)):
             a = which[w]
@@ -176,19 +174,18 @@ def score_parts(
 def _mark(lists: Any, first: Any, list_count: Any, a: Any, cut: Any, columns: Any, context: Any, place: Any) -> Any:
     """Mark a node's cases by branch; returns the values on both sides of a cut, rows or codes."""
     layout, last = context.layout, len(lists) - 1
-    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
     k, rows, below, above = columns.list_of[a], lists[last, first : first + list_count[last]], -1, -1
     if k >= 0 and columns.continuous[a]:
         for i in range(len(rows)):
-            place.marks[np.int64(np.uint64(rows[i]) & mask)] = UNKNOWN
+            place.marks[row_of(rows[i], layout)] = UNKNOWN
         entries = lists[k, first : first + list_count[k]]
         for i in range(len(entries)):
-            place.marks[np.int64(np.uint64(entries[i]) & mask)] = i >= cut
-        return np.int64(np.uint64(entries[cut - 1]) & mask), np.int64(np.uint64(entries[cut]) & mask)
+            place.marks[row_of(entries[i], layout)] = i >= cut
+        return np.int64(row_of(entries[cut - 1], layout)), np.int64(row_of(entries[cut], layout))
     if columns.continuous[a]:
         below, above = cut, np.int64(context.unknown_code)
     for i in range(len(rows)):
-        row = np.int64(np.uint64(rows[i]) & mask)
+        row = row_of(rows[i], layout)
         if k >= 0:
             code = np.int64(columns.list_codes[columns.list_code_of[a], row])
         else:
@@ -212,9 +209,6 @@ def _share(units: Any, upto: Any, b: Any) -> Any:
 def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any, place: Any, divisions: Any) -> None:
     """Find the branch of every case of some nodes, and add up what each branch gets."""
     layout, last, one = context.layout, len(lists) - 1, context.settings.case_units
-    row_bits = np.uint64(layout.row_bits)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     for s in range(len(divisions.attribute)):
         first, list_count = parts.first[s], parts.list_count[s]
         slots = slice(divisions.slot_start[s], divisions.slot_start[s + 1])
@@ -231,10 +225,10 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
         )
         for i in range(first, first + list_count[last]):
             entry = np.uint64(lists[last, i])
-            b = place.marks[np.int64(entry & mask)]
+            b = place.marks[row_of(entry, layout)]
             divisions.branch[i] = b
             if b >= 0:
-                totals[b, np.int64((entry >> row_bits) & class_mask)] += units[i]
+                totals[b, class_of(entry, layout)] += units[i]
                 n_rows[b] += 1
                 whole[b] &= units[i] == one
         running, known = np.int64(0), totals.sum()
@@ -243,7 +237,7 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
             upto[b] = running / known
         for i in range(first, first + list_count[last]):
             if divisions.branch[i] < 0:
-                c = np.int64((np.uint64(lists[last, i]) >> row_bits) & class_mask)
+                c = class_of(lists[last, i], layout)
                 for b in range(len(upto)):
                     share = _share(units[i], upto, b)
                     if share > 0:
@@ -272,30 +266,92 @@ def move_rows(
 
 
 @compiled
+def _move_to_two(entries: Any, marks: Any, layout: Any, places: Any, out: Any) -> Any:
+    """Send a list's entries to the places of two branches, marked :data:`BOTH` to each; returns how many each gets."""
+    one = np.uint64(1)
+    low, high, low_new, high_new = places[0], places[1], one, one
+    for i in range(len(entries)):
+        entry = np.uint64(entries[i])
+        mark, bit = np.uint64(marks[row_of(entry, layout)]), new_of(entry, layout)
+        low_new |= bit
+        high_new |= bit
+        if mark == BOTH:
+            out[low], out[high] = with_new(entry, low_new, layout), with_new(entry, high_new, layout)
+            low, high, low_new, high_new = low + 1, high + 1, np.uint64(0), np.uint64(0)
+        else:
+            out[high if mark else low] = with_new(entry, high_new if mark else low_new, layout)
+            high += np.int64(mark)
+            low += np.int64(one - mark)
+            high_new &= one - mark
+            low_new &= mark
+    return low - places[0], high - places[1]
+
+
+@compiled
+def _move_to_one(entries: Any, marks: Any, layout: Any, branch: Any, place: Any, out: Any) -> Any:
+    """As :func:`_move_to_two`, where only one of the branches is kept."""
+    one = np.uint64(1)
+    at, new, other = place, one, np.uint64(1 - branch)
+    for i in range(len(entries)):
+        entry = np.uint64(entries[i])
+        new |= new_of(entry, layout)
+        if np.uint64(marks[row_of(entry, layout)]) != other:
+            out[at] = with_new(entry, new, layout)
+            at, new = at + 1, np.uint64(0)
+    return at - place
+
+
+@compiled
+def _move_to_many(entries: Any, layout: Any, upto: Any, places: Any, place: Any, out: Any) -> None:
+    """As :func:`_move_to_two`, of any number of branches; leaves the ends of the branches in ``place.position``."""
+    group = 0
+    place.position[: len(places)], place.last[: len(places)] = places, -1
+    for i in range(len(entries)):
+        entry = np.uint64(entries[i])
+        group += np.int64(new_of(entry, layout))
+        row = row_of(entry, layout)
+        b = place.marks[row]
+        for branch in range(b if b >= 0 else 0, b + 1 if b >= 0 else len(places)):
+            at = place.position[branch]
+            if at != DROPPED and (b >= 0 or _share(place.units[row], upto, branch) > 0):
+                out[at] = with_new(entry, place.last[branch] != group, layout)
+                place.position[branch], place.last[branch] = at + 1, group
+
+
+@compiled
+def _mark_rows(rows: Any, branch: Any, units: Any, layout: Any, upto: Any, place: Any) -> None:
+    """Write by row where cases go: a branch, and if there are two, :data:`BOTH`; else UNKNOWN, beside the units."""
+    for i in range(len(rows)):
+        row, b = row_of(rows[i], layout), branch[i]
+        if len(upto) > 2:
+            place.units[row] = units[i]
+        elif b < 0:
+            low = _share(units[i], upto, 0)
+            b = 1 if low == 0 else 0 if low == units[i] else BOTH
+        place.marks[row] = b
+
+
+@compiled
 def move_parts(
     lists: Any, units: Any, parts: Any, which: Any, divisions: Any, layout: Any, place: Any, out: Any, moved: Any
 ) -> None:
     """Partition some lists of some nodes; `moved` gets the number of entries at each slot and list."""
-    last, new_bit = len(lists) - 1, np.uint64(layout.new_bit)
-    mask, keep = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1), (np.uint64(1) << new_bit) - np.uint64(1)
+    last = len(lists) - 1
     for s in range(len(divisions.attribute)):
         first, start, stop = parts.first[s], divisions.slot_start[s], divisions.slot_start[s + 1]
         upto, places = divisions.upto[start:stop], divisions.places[start:stop]
-        for i in range(first, first + parts.list_count[s, last]):
-            row = np.int64(np.uint64(lists[last, i]) & mask)
-            place.marks[row], place.units[row] = divisions.branch[i], units[i]
+        here = slice(first, first + parts.list_count[s, last])
+        _mark_rows(lists[last, here], divisions.branch[here], units[here], layout, upto, place)
         for w in range(len(which)):
-            k, group = which[w], 0
-            place.position[: stop - start], place.last[: stop - start] = places, -1
-            for i in range(first, first + parts.list_count[s, k]):
-                entry = np.uint64(lists[k, i])
-                group += np.int64(entry >> new_bit)
-                row = np.int64(entry & mask)
-                b = place.marks[row]
-                for branch in range(b if b >= 0 else 0, b + 1 if b >= 0 else stop - start):
-                    at = place.position[branch]
-                    if at != DROPPED and (b >= 0 or _share(place.units[row], upto, branch) > 0):
-                        out[k, at] = (entry & keep) | (np.uint64(place.last[branch] != group) << new_bit)
-                        place.position[branch], place.last[branch] = at + 1, group
-            for branch in range(stop - start):
-                moved[start + branch, k] = place.position[branch] - places[branch] if places[branch] != DROPPED else 0
+            k = which[w]
+            entries, slots = lists[k, first : first + parts.list_count[s, k]], moved[start:stop, k]
+            if len(upto) > 2:
+                _move_to_many(entries, layout, upto, places, place, out[k])
+                for b in range(len(slots)):
+                    slots[b] = place.position[b] - places[b] if places[b] != DROPPED else 0
+            elif places[0] != DROPPED and places[1] != DROPPED:
+                slots[0], slots[1] = _move_to_two(entries, place.marks, layout, places, out[k])
+            else:
+                for b in range(2):
+                    if places[b] != DROPPED:
+                        slots[b] = _move_to_one(entries, place.marks, layout, b, places[b], out[k])

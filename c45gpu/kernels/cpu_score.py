@@ -24,18 +24,20 @@ possible, and the number of tries.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from c45gpu.formulas import least_side
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_entry import class_of, new_of
 
 MOST: Any = np.int64(0x7FFFFFFFFFFFFFFF)
 HALF: Any = np.uint64(32)
 LOW_HALF: Any = np.uint64(0xFFFFFFFF)
 LEAST_BLOCK = 16  # entries; of less than FEW_BLOCKS blocks each cut is looked at
-FEW_BLOCKS = 8
+FEW_BLOCKS = 32
 
 
 class Room(NamedTuple):
@@ -50,9 +52,18 @@ class Room(NamedTuple):
     new: Any  # int64[blocks]: entries with a new value
 
 
+def room_bytes(n: int, n_classes: int) -> int:
+    """Bytes of :func:`new_room`."""
+    return 8 * (3 * n_classes + (n_classes + 3) * _blocks_of(n, n_classes))
+
+
+def _blocks_of(n: int, n_classes: int) -> int:
+    return 1 + min(8 * math.isqrt(n) + 1, n // max(LEAST_BLOCK, n_classes))
+
+
 def new_room(n: int, n_classes: int) -> Room:
     """Memory for scans of up to `n` entries."""
-    blocks = 1 + min(most_blocks(n), n // max(LEAST_BLOCK, n_classes))
+    blocks = _blocks_of(n, n_classes)
     low, inner = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     before = np.empty((blocks, n_classes), np.int64)
     rough, rough_bound = np.empty(n_classes), np.empty(blocks)
@@ -60,15 +71,9 @@ def new_room(n: int, n_classes: int) -> Room:
 
 
 @compiled
-def most_blocks(n: Any) -> Any:
-    """How many blocks of so many entries there are at most: their size grows like the noise of the class counts."""
-    return 8 * np.int64(np.sqrt(n)) + 1
-
-
-@compiled
 def block_size(n: Any, n_classes: Any) -> Any:
-    """Entries in a block."""
-    return max(LEAST_BLOCK, n_classes, 1 + n // most_blocks(n))
+    """Entries in a block; it grows like the noise in the class counts of so many cases."""
+    return max(LEAST_BLOCK, n_classes, 1 + n // (8 * np.int64(math.sqrt(n)) + 1))
 
 
 @compiled
@@ -93,19 +98,17 @@ def cut_range(known: Any, settings: Any) -> Any:
 @compiled
 def add_classes(entries: Any, layout: Any, low: Any) -> Any:
     """Add the cases of a list to their classes' counts; returns how many entries have a new value."""
-    class_bit, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     if len(low) != 2:
         new = np.int64(0)
         for i in range(len(entries)):
             entry = np.uint64(entries[i])
-            low[(entry >> class_bit) & class_mask] += 1
-            new += np.int64(entry >> new_bit)
+            low[class_of(entry, layout)] += 1
+            new += np.int64(new_of(entry, layout))
         return new
     both = np.uint64(0)  # cases of class 1, and 2^32 for each new value: compilers add up several of these at once
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
-        both += ((entry >> class_bit) & class_mask) + ((entry >> new_bit) << HALF)
+        both += class_of(entry, layout) + (new_of(entry, layout) << HALF)
     ones = np.int64(both & LOW_HALF)
     low[0] += len(entries) - ones
     low[1] += ones
@@ -114,47 +117,46 @@ def add_classes(entries: Any, layout: Any, low: Any) -> Any:
 
 @compiled
 def _scan_two_classes(entries: Any, layout: Any, totals: Any, h: Any, first: Any, low: Any) -> Any:
-    """The least information that a cut before one of some entries leaves, and its position.
+    """The least information that a cut before one of some entries leaves, its position, and how many cuts there are.
 
     `first` is the position of the first of them; `low` is the class counts before it.
     """
-    class_bit, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
     zeros, ones, n = totals[0], totals[1], totals[0] + totals[1]
-    best, best_at, low_ones = MOST, -1, low[1]
+    best, best_at, low_ones, cuts = MOST, -1, low[1], 0
     for k in range(len(entries)):
         entry = np.uint64(entries[k])
-        if entry >> new_bit:
+        if new_of(entry, layout):
+            cuts += 1
             i = first + k
             low_zeros = i - low_ones
             inner = h[i] - h[low_zeros] - h[low_ones]
             inner += h[n - i] - h[zeros - low_zeros] - h[ones - low_ones]
             if inner < best:
                 best, best_at = inner, i
-        low_ones += np.int64((entry >> class_bit) & np.uint64(1))
-    return best, best_at
+        low_ones += np.int64(class_of(entry, layout))
+    return best, best_at, cuts
 
 
 @compiled
 def _scan_classes(entries: Any, layout: Any, totals: Any, h: Any, first: Any, low: Any) -> Any:
     """As :func:`_scan_two_classes`, of any number of classes; `low` is overwritten."""
-    row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     of_classes, n = np.int64(0), np.int64(0)
     for c in range(len(totals)):
         of_classes += h[low[c]] + h[totals[c] - low[c]]
         n += totals[c]
-    best, best_at = MOST, -1
+    best, best_at, cuts = MOST, -1, 0
     for k in range(len(entries)):
         entry = np.uint64(entries[k])
-        if entry >> new_bit:
+        if new_of(entry, layout):
+            cuts += 1
             inner = h[first + k] + h[n - first - k] - of_classes
             if inner < best:
                 best, best_at = inner, first + k
-        c = np.int64((entry >> row_bits) & class_mask)
+        c = class_of(entry, layout)
         here, there = low[c], totals[c] - low[c]
         of_classes += h[here + 1] - h[here] + h[there - 1] - h[there]
         low[c] = here + 1
-    return best, best_at
+    return best, best_at, cuts
 
 
 @compiled
@@ -194,44 +196,44 @@ def _bound_blocks(entries: Any, layout: Any, totals: Any, h: Any, first: Any, si
 
 @compiled
 def _scan_blocks(entries: Any, layout: Any, totals: Any, h: Any, first: Any, room: Any) -> Any:
-    """As :func:`_scan_two_classes`, and how many entries have a new value; ``room.low`` as for the bounds."""
+    """As :func:`_scan_two_classes`; ``room.low`` as for the bounds."""
     size = block_size(len(entries), len(totals))
     n_blocks = -(-len(entries) // size)
     if n_blocks < FEW_BLOCKS:
-        room.before[0, :] = room.low
-        new = add_classes(entries, layout, room.low)
-        best, best_at = _scan_some(entries, layout, totals, h, first, room.before[0])
-        return best, best_at, new
-    new = _bound_blocks(entries, layout, totals, h, first, size, room)
+        return _scan_some(entries, layout, totals, h, first, room.low)
+    cuts = _bound_blocks(entries, layout, totals, h, first, size, room)
     best, best_at, limit = MOST, -1, MOST
     for turn in range(-1, n_blocks):  # the most promising block first, to have a limit
         b = turn if turn >= 0 else np.int64(np.argmin(room.bound[:n_blocks]))
         if room.bound[b] <= limit:
             room.low[:] = room.before[b]
             here = entries[b * size : (b + 1) * size]
-            inner, at = _scan_some(here, layout, totals, h, first + b * size, room.low)
+            inner, at, _ = _scan_some(here, layout, totals, h, first + b * size, room.low)
             limit = min(limit, inner)
             if turn >= 0 and inner < best:
                 best, best_at = inner, at
-    return best, best_at, new
+    return best, best_at, cuts
 
 
 @compiled
-def scan_list(entries: Any, layout: Any, totals: Any, h: Any, settings: Any, room: Any) -> Any:
-    """Scan the list of a continuous attribute; `totals` are the list's class counts."""
-    first, stop, ample_first, ample_stop = cut_range(len(entries), settings)
+def scan_list(entries: Any, layout: Any, totals: Any, h: Any, cuts: Any, room: Any) -> Any:
+    """Scan the list of a continuous attribute; `totals` are its class counts, `cuts` its :func:`cut_range`."""
+    first, stop, ample_first, ample_stop = cuts
     room.low[:] = 0
     add_classes(entries[:first], layout, room.low)
-    tries = add_classes(entries[first:ample_first], layout, room.low)
-    best, best_at, new = _scan_blocks(entries[ample_first:ample_stop], layout, totals, h, ample_first, room)
-    tries += new + add_classes(entries[ample_stop:stop], layout, room.low)
-    return best, best_at, tries
+    tries = np.int64(0)
+    if first < ample_first:
+        tries += add_classes(entries[first:ample_first], layout, room.low)
+    best, best_at, found = _scan_blocks(entries[ample_first:ample_stop], layout, totals, h, ample_first, room)
+    if ample_stop < stop:
+        tries += add_classes(entries[ample_stop:stop], layout, room.low)
+    return best, best_at, tries + found
 
 
 @compiled
-def scan_histogram(counts: Any, n: Any, totals: Any, h: Any, settings: Any, low: Any) -> Any:
+def scan_histogram(counts: Any, n: Any, totals: Any, h: Any, cuts: Any, low: Any) -> Any:
     """Scan the histogram of a continuous attribute, shape (codes, classes); the position is the code below the cut."""
-    first, stop, ample_first, ample_stop = cut_range(n, settings)
+    first, stop, ample_first, ample_stop = cuts
     low[:] = 0
     low_count, tries = 0, 0
     best, best_at = MOST, -1
@@ -270,21 +272,19 @@ def sum_histogram(counts: Any, h: Any, min_units: Any) -> Any:
 @compiled
 def sum_list(entries: Any, layout: Any, h: Any, min_units: Any, counts: Any) -> Any:
     """As :func:`sum_histogram`, of a list in the order of codes; `counts` is room for a count of each class."""
-    row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     inner, branches, ample, start = np.int64(0), np.int64(0), 0, 0
     counts[:] = 0
     of_classes = np.int64(0)
     for i in range(len(entries) + 1):
-        if i == len(entries) or (i > 0 and np.uint64(entries[i]) >> new_bit):
+        if i == len(entries) or (i > 0 and new_of(entries[i], layout)):
             inner += h[i - start] - of_classes
             branches += h[i - start]
             ample += i - start >= min_units
             for k in range(start, i):
-                counts[np.int64((np.uint64(entries[k]) >> row_bits) & class_mask)] = 0
+                counts[class_of(entries[k], layout)] = 0
             start, of_classes = i, np.int64(0)
         if i < len(entries):
-            c = np.int64((np.uint64(entries[i]) >> row_bits) & class_mask)
+            c = class_of(entries[i], layout)
             of_classes += h[counts[c] + 1] - h[counts[c]]
             counts[c] += 1
     return inner, branches, ample

@@ -17,6 +17,7 @@ import numpy as np
 
 from c45gpu.formulas import least_side, q_log_q
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_entry import class_of, new_of, row_of
 from c45gpu.kernels.cpu_score import FEW_BLOCKS, MOST, block_size
 
 LOG2_E_2 = 2.8853900817779268  # 2 log2(e)
@@ -72,23 +73,20 @@ def information(class_units: Any, settings: Any) -> Any:
 @compiled
 def add_units(entries: Any, layout: Any, units: Any, low: Any) -> Any:
     """Add the units of a list's cases, given by row, to those of their classes; returns how many have a new value."""
-    row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     new = np.int64(0)
     if len(low) != 2:
         for i in range(len(entries)):
             entry = np.uint64(entries[i])
-            low[(entry >> row_bits) & class_mask] += units[entry & mask]
-            new += np.int64(entry >> new_bit)
+            low[class_of(entry, layout)] += units[row_of(entry, layout)]
+            new += np.int64(new_of(entry, layout))
         return new
     of_both, ones = np.int64(0), np.int64(0)
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
-        here = units[entry & mask]
+        here = units[row_of(entry, layout)]
         of_both += here
-        ones += here & -np.int64((entry >> row_bits) & class_mask)
-        new += np.int64(entry >> new_bit)
+        ones += here & -np.int64(class_of(entry, layout))
+        new += np.int64(new_of(entry, layout))
     low[0] += of_both - ones
     low[1] += ones
     return new
@@ -154,9 +152,6 @@ def _scan_unit_block(
 
     Cuts that leave more than `limit` need not be found; ``room.low`` is before the first entry.
     """
-    row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     best, best_at, best_low, tries = MOST, -1, np.int64(0), 0
     (side, ample), low, margin = sides, room.low, margin_of(known, totals)
     weight, rough_limit, of_classes = np.int64(0), limit / settings.scale + margin, 0.0
@@ -166,7 +161,7 @@ def _scan_unit_block(
         of_classes += room.rough[c]
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
-        if entry >> new_bit and side <= weight <= known - side:
+        if new_of(entry, layout) and side <= weight <= known - side:
             tries += 1
             if (
                 ample <= weight <= known - ample
@@ -176,7 +171,7 @@ def _scan_unit_block(
                 if inner < best:
                     best, best_at, best_low = inner, i, weight
                     rough_limit = min(rough_limit, inner / settings.scale + margin)
-        here, c = units[entry & mask], (entry >> row_bits) & class_mask
+        here, c = units[row_of(entry, layout)], class_of(entry, layout)
         low[c] += here
         weight += here
         rough = rough_h(low[c]) + rough_h(totals[c] - low[c])
@@ -266,10 +261,9 @@ def sum_unit_histogram(counts: Any, settings: Any) -> Any:
 @compiled
 def sum_unit_list(entries: Any, layout: Any, units: Any, settings: Any, low: Any) -> Any:
     """As :func:`sum_unit_histogram`, of a list in the order of codes."""
-    new_bit = np.uint64(layout.new_bit)
     inner, branches, ample, start = np.int64(0), np.int64(0), 0, 0
     for i in range(1, len(entries) + 1):
-        if i == len(entries) or np.uint64(entries[i]) >> new_bit:
+        if i == len(entries) or new_of(entries[i], layout):
             low[:] = 0
             add_units(entries[start:i], layout, units, low)
             here = low.sum()
@@ -285,13 +279,10 @@ def fill_unit_histogram(
     rows: Any, layout: Any, units: Any, codes: Any, code_first: Any, unknown: Any, histogram: Any
 ) -> None:
     """Add up units by code and class, for all columns of codes at once; the code `unknown` is left out."""
-    row_bits = np.uint64(layout.row_bits)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     histogram[:] = 0
     for i in range(len(rows)):
         entry = np.uint64(rows[i])
-        row, c = np.int64(entry & mask), np.int64((entry >> row_bits) & class_mask)
+        row, c = row_of(entry, layout), class_of(entry, layout)
         for k in range(codes.shape[1]):
             code = np.int64(codes[row, k])
             if code != unknown:

@@ -12,7 +12,7 @@ from c45gpu.data.c45files import read_stem
 from c45gpu.induction.options import Compat, Options
 from c45gpu.induction.train import train
 from c45gpu.kernels import cpu_counting, cpu_lists
-from c45gpu.kernels.cpu_sort import Layout
+from c45gpu.kernels.cpu_entry import Layout
 from tests.kernels.seeded import TABLES, on_cpu, reference_model, same
 from tests.strategies import Asked, Sample, asked, larger_samples, samples
 

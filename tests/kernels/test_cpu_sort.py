@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_sort import (
-    Layout,
     Room,
-    Sorted,
     distinct_values,
     first_rows,
     sort_column,
@@ -29,7 +28,7 @@ Column = npt.NDArray[Any]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, -5e-324, 1e-45, 3.4e38, 1.7e308, 1 + 2.0**-52]
 
 
-def in_order(column: Column) -> Sorted:
+def in_order(column: Column) -> npt.NDArray[np.uint64]:
     return sort_column(column, Room(len(column)))
 
 
@@ -41,13 +40,11 @@ def known_rows(column: Column) -> npt.NDArray[np.int64]:
 
 def sorted_rows(column: Column) -> list[int]:
     """The rows in the order that sort_column gives, and that it tells equal values from different ones."""
-    images, rows, shift, known = in_order(column)
-    row_of = rows[:known] if len(rows) else (images[:known] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    values = column[row_of]
-    assert ((images[1:known] >> shift) == (images[: max(known, 1) - 1] >> shift)).tolist() == (
-        values[1:] == values[:-1]
-    ).tolist()
-    return list(row_of.tolist())
+    words = in_order(column)
+    rows, values = (words & np.uint64(0xFFFFFFFF)).astype(np.int64), words >> np.uint64(32)
+    assert (values[1:] == values[:-1]).tolist() == (column[rows][1:] == column[rows][:-1]).tolist()
+    assert (values[1:] >= values[:-1]).all()
+    return list(rows.tolist())
 
 
 @given(
@@ -75,14 +72,34 @@ def test_order_of_codes(codes: int) -> None:
     assert sorted_rows(column) == known_rows(column).tolist()
 
 
-def test_float64_that_float32_can_hold_is_sorted_as_such() -> None:
-    assert len(in_order(np.array([1.5, np.nan, -2.0])).rows) == 0
-    assert len(in_order(np.array([1.5, 1.1])).rows) == 2
+@pytest.mark.parametrize("near", [2, 20, 300, 20_000])
+@pytest.mark.parametrize("values", [1, 3, 10**9])
+def test_order_of_values_that_agree_in_their_first_bits(near: int, values: int) -> None:
+    """Groups of float64 that differ in their last bits only, beside numbers that are far away."""
+    chance = np.random.default_rng(near)
+    column = np.repeat(chance.standard_normal(20_000 // near), near)
+    column += chance.integers(0, values, len(column)) * np.spacing(column)
+    column[::5000] = 1e300
+    assert sorted_rows(column) == known_rows(column).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "key_bits"),
+    [
+        (np.arange(1000.0), 20),  # 11 of the exponent, 9 of the numbers from 512 to 1023
+        (np.arange(256.0, 512.0), 8),
+        (np.array([1.5, -1.5]), 11),  # twice the magnitude, in units of its last bit
+        (np.array([3.0, 3.0]), 0),
+        (np.array([4, 7, 5], np.int32), 2),
+    ],
+)
+def test_bits_that_all_values_have_are_left_out(column: Column, key_bits: int) -> None:
+    assert int(in_order(column)[-1] >> np.uint64(32)).bit_length() == key_bits
 
 
 @pytest.mark.parametrize("column", [np.full(5, np.nan, np.float32), np.full(5, np.nan), np.full(5, -1, np.int32)])
 def test_nothing_is_known(column: Column) -> None:
-    assert in_order(column).known == 0
+    assert len(in_order(column)) == 0
 
 
 def test_columns_that_are_strided_or_read_only() -> None:
@@ -105,11 +122,11 @@ COLUMNS = {
 def test_distinct_values_and_ranks(name: str) -> None:
     column = COLUMNS[name]
     by_value = in_order(column)
-    firsts, ranks = np.empty(by_value.known, np.uint32), np.full(len(column), 255, np.uint8)
+    firsts, ranks = np.empty(len(by_value), np.uint32), np.full(len(column), 255, np.uint8)
     known = ~np.isnan(column)
     expected, inverse = np.unique(column[known] + column.dtype.type(0), return_inverse=True)
-    distinct = distinct_values(column, firsts[: first_rows(*by_value, firsts)])
-    write_ranks(*by_value, ranks)
+    distinct = distinct_values(column, firsts[: first_rows(by_value, firsts)])
+    write_ranks(by_value, ranks)
     assert distinct.dtype == column.dtype
     assert distinct.tobytes() == expected.tobytes()  # so no zero is negative
     assert ranks[known].tolist() == inverse.tolist()
@@ -121,8 +138,8 @@ def test_distinct_values_and_ranks(name: str) -> None:
 def test_entries(name: str, word: type[np.unsignedinteger[Any]], layout: Layout) -> None:
     column, classes = COLUMNS[name], np.random.default_rng(3).integers(0, 8, 500).astype(np.uint8)
     by_value = in_order(column)
-    entries = np.zeros(by_value.known, word)
-    write_entries(*by_value, classes, layout, entries)
+    entries = np.zeros(len(by_value), word)
+    write_entries(by_value, classes, layout, entries)
     rows = known_rows(column).tolist()
     values = column[rows]
     new = [True, *(values[1:] != values[:-1]).tolist()]
