@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from c45gpu.formulas import EPSILON, information_of, log2_of
+from c45gpu.measures import CHI2, gain_in_cases
 
 NO_TEST: Final = -1  # choose() found no attribute worth a test
 NO_AVERAGE: Final = 1e6  # the average gain where no attribute counts towards it
+TOO_LIGHT: Final = 1 << 40  # more than any number of branches
 
 
 class Settings(NamedTuple):
@@ -29,6 +31,12 @@ class Settings(NamedTuple):
     scale_bits: int
     scale: float  # 2.0**scale_bits
     gap: float  # neighbouring values must differ by more than this for a cut between them
+    measure: int = 0  # of c45gpu.measures: information, Gini impurity or chi-square
+    pays: bool = True  # a cut pays log2(tries) / cases for the choice
+    boundaries: bool = False  # no cut between values that all cases of one class have
+    least_worth: float = -EPSILON  # a test must be worth this
+    split_units: int = 0  # a node of less weight is a leaf
+    leaf_units: int = 0  # a branch of a discrete test has this weight or none
 
 
 class Facts(NamedTuple):
@@ -40,18 +48,31 @@ class Facts(NamedTuple):
 
 def is_leaf(weight: Any, largest: Any, settings: Settings) -> Any:
     """Whether a node is not to be tested: one class only, or less than twice the least weight of a branch."""
-    return (largest == weight) | (weight < 2 * settings.min_units)
+    return (largest == weight) | (weight < 2 * settings.min_units) | (weight < settings.split_units)
 
 
-def net_gain(weight: Any, gain: Any, tries: Any, zero_bound: Any, settings: Settings) -> Any:
+def ample(weight: Any, settings: Settings) -> Any:
+    """What a branch of a discrete test counts towards the two of the least weight that a possible one has.
+
+    One that is too light to be a leaf counts so much against it that no others make up for it.
+    """
+    return 1 * (weight >= settings.min_units) - TOO_LIGHT * ((weight > 0) & (weight < settings.leaf_units))
+
+
+def net_gain(weight: Any, gain: Any, split: Any, tries: Any, zero_bound: Any, settings: Settings) -> Any:
     """The gain of a possible test in bits, less what a continuous one pays for its choice of a cut.
 
     Returns -EPSILON where a cut does not gain more than log2(tries) / cases. `tries` is 0 for a discrete attribute.
     """
-    bits = information_of(gain, weight, settings.scale) if gain > zero_bound else 0.0
+    if gain <= zero_bound:
+        bits = 0.0
+    elif settings.measure == CHI2:
+        bits = gain_in_cases(gain, split, weight)
+    else:
+        bits = information_of(gain, weight, settings.scale)
     if tries == 0:
         return bits
-    cost = log2_of(tries) / (weight / settings.case_units)
+    cost = log2_of(tries) / (weight / settings.case_units) if settings.pays else 0.0
     return bits - cost if bits > cost else -EPSILON
 
 
@@ -87,7 +108,9 @@ def choose(weight: Any, candidates: Any, facts: Facts, settings: Settings, net: 
     gain, split, tries, possible = candidates
     total, count = 0.0, 0
     for a in range(len(gain)):
-        net[a] = net_gain(weight, gain[a], tries[a], facts.zero_bound[a], settings) if possible[a] else -EPSILON
+        net[a] = -EPSILON
+        if possible[a]:
+            net[a] = net_gain(weight, gain[a], split[a], tries[a], facts.zero_bound[a], settings)
         if net[a] > -EPSILON and facts.averaged[a]:
             total += net[a]
             count += 1
@@ -96,9 +119,9 @@ def choose(weight: Any, candidates: Any, facts: Facts, settings: Settings, net: 
     for a in range(len(gain)):
         if net[a] > -EPSILON:
             value = worth(net[a], information_of(split[a], weight, settings.scale), average, settings)
-            if value > best:
+            if value > best and value >= settings.least_worth:
                 best, chosen = value, a
     return chosen
 
 
-SHARED: Final = (is_leaf, net_gain, worth, choose)
+SHARED: Final = (is_leaf, ample, net_gain, worth, choose)

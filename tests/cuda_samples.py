@@ -9,11 +9,11 @@ from numba import cuda, int32, int64
 from numba.extending import register_jitable
 
 from c45gpu import choose as choosing
-from c45gpu import formulas
+from c45gpu import formulas, measures
 from c45gpu.choose import Facts, Settings, choose
 from c45gpu.formulas import q_log_q
 
-for shared_function in formulas.SHARED + choosing.SHARED:
+for shared_function in formulas.SHARED + measures.SHARED + choosing.SHARED:
     register_jitable(shared_function)
 
 THREADS = 64

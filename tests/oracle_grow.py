@@ -56,6 +56,12 @@ class Settings:
     confidence: float = 0.25
     prune: str = "ebp"
     compat: str | None = None
+    min_gain_ratio: float = 0.0
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    max_depth: int | None = None
+    cut_points: str = "all"
+    threshold_cost: bool = True
     slack: float = 0.0
     last_of_ties: bool = False
 
@@ -171,7 +177,13 @@ class Training:
 
     def least(self) -> Fraction:
         """The least weight of two branches of a test, in units."""
-        return self.settings.min_cases * self.one_case * (1 + Fraction(self.settings.slack))
+        cases = max(self.settings.min_cases, self.settings.min_samples_leaf)
+        return cases * self.one_case * (1 + Fraction(self.settings.slack))
+
+    def is_too_light(self, group: Sequence[int]) -> bool:
+        """Whether the cases of a value are too few for a leaf, if that was asked for."""
+        asked = self.settings.min_samples_leaf
+        return asked > 1 and 0 < sum(group) < asked * self.one_case
 
     def as_cases(self, units: int) -> float:
         return float(units / self.one_case)
@@ -202,18 +214,42 @@ def discrete_candidate(training: Training, cases: list[Case], attribute: int) ->
     unknown = sum(groups.pop(None, [0]))
     if sum(sum(group) >= training.least() for group in groups.values()) < 2:
         return None
-    gain, info = gain_and_info(list(groups.values()), unknown)
+    if any(map(training.is_too_light, groups.values())):
+        return None
+    gain, info = gain_and_info(training.settings.criterion, list(groups.values()), unknown)
     return Candidate(attribute, gain, info)
 
 
-def gain_and_info(branches: list[list[int]], unknown: int) -> tuple[Decimal, Decimal]:
-    """Information gained and split information, in bits for each case (known or not)."""
+def gain_and_info(criterion: str, branches: list[list[int]], unknown: int) -> tuple[Decimal, Decimal]:
+    """What a test gains, in bits for each case (known or not) or by another measure, and its split information."""
     weight = unknown + sum(map(sum, branches))
-    base = information([sum(column) for column in zip(*branches, strict=True)])
+    split = information([unknown, *map(sum, branches)]) / weight
+    totals = [sum(column) for column in zip(*branches, strict=True)]
+    if criterion == "gini":
+        return decimal((impurity(totals) - sum(map(impurity, branches))) / weight), split
+    if criterion == "chi2":
+        return decimal(chi_square(branches, totals) / weight), split
+    base = information(totals)
     gain = base - sum(map(information, branches), Decimal(0))
     if abs(gain) <= SAME * (base + weight):
         gain = Decimal(0)
-    return gain / weight, information([unknown, *map(sum, branches)]) / weight
+    return gain / weight, split
+
+
+def impurity(group: Sequence[int]) -> Fraction:
+    """Gini impurity times the weight."""
+    n = sum(group)
+    return n * (1 - sum((Fraction(q, n) ** 2 for q in group), Fraction(0))) if n else Fraction(0)
+
+
+def chi_square(branches: list[list[int]], totals: list[int]) -> Fraction:
+    """Sum of (seen - expected)^2 / expected over branches and classes that hold something."""
+    statistic, known = Fraction(0), sum(totals)
+    for branch in branches:
+        for seen, total in zip(branch, totals, strict=True):
+            expected = Fraction(sum(branch) * total, known) if known else Fraction(0)
+            statistic += (seen - expected) ** 2 / expected if expected else 0
+    return statistic
 
 
 def cuts_tried(training: Training, groups: dict[Value, list[int]]) -> Iterator[tuple[Any, Any, list[int]]]:
@@ -231,6 +267,9 @@ def cuts_tried(training: Training, groups: dict[Value, list[int]]) -> Iterator[t
         if sum(low) > known - least:
             return
         distinct = training.settings.compat is None or below < above - 1e-5
+        if training.settings.cut_points == "class_boundaries":
+            classes = {c for c, units in enumerate(zip(groups[below], groups[above], strict=True)) if any(units)}
+            distinct = distinct and len(classes) > 1
         if sum(low) >= least and distinct:
             yield below, above, low
 
@@ -248,11 +287,13 @@ def continuous_candidates(training: Training, cases: list[Case], attribute: int)
         return []
     weight = sum(map(sum, groups.values()))
     cost = n_log_n(len(tried)) / len(tried) / Decimal(weight) * decimal(training.one_case)
+    if not training.settings.threshold_cost or training.settings.criterion in ("gini", "chi2"):
+        cost = Decimal(0)
     possible = []
     for below, above, low in tried:
         high = [a - b for a, b in zip(known, low, strict=True)]
         if min(sum(low), sum(high)) >= training.least():
-            gain, info = gain_and_info([low, high], weight - sum(known))
+            gain, info = gain_and_info(training.settings.criterion, [low, high], weight - sum(known))
             if exceeds(gain, cost):
                 possible.append(Candidate(attribute, gain - cost, info, threshold(training, attribute, below, above)))
     return possible
@@ -272,12 +313,16 @@ def threshold(training: Training, attribute: int, below: float, above: float) ->
 
 
 # ---------------------------------------------------------------- growing
-def grow(training: Training, cases: list[Case], tested: frozenset[int], guide: Json | None) -> Node:
+def grow(
+    training: Training, cases: list[Case], tested: frozenset[int], guide: Json | None, depth: int = 0
+) -> Node:
     """The tree of some cases; `tested` are the discrete attributes on the path."""
     tally = training.tally(cases)
     best = tally.index(max(tally))
     leaf = Node(best, sum(tally), tally, sum(tally) - tally[best])
-    if leaf.errors == 0 or leaf.units < 2 * training.least():
+    if leaf.errors == 0 or leaf.units < 2 * training.least() or depth == training.settings.max_depth:
+        return leaf
+    if training.settings.min_samples_split > 2 and leaf.units < training.settings.min_samples_split * training.one_case:
         return leaf
     test = choose(training, cases, tested, guide)
     if test is None:
@@ -288,7 +333,7 @@ def grow(training: Training, cases: list[Case], tested: frozenset[int], guide: J
     below = tested if training.is_continuous(a) else tested | {a}
     for b, part in enumerate(parts(training, node, cases)):
         if part:
-            node.branches[b] = grow(training, part, below, branch_of(guide, b))
+            node.branches[b] = grow(training, part, below, branch_of(guide, b), depth + 1)
     node.errors = sum(branch.errors for branch in node.branches)
     if Fraction(node.errors) >= leaf.errors - training.one_case / 1000:
         node.branches, node.attribute, node.threshold = [], -1, None
@@ -339,6 +384,8 @@ def choose(training: Training, cases: list[Case], tested: frozenset[int], guide:
     best, best_worth, guided = None, -EPS, None
     for c in candidates:
         value = worth(training.settings, c, average)
+        if training.settings.min_gain_ratio > 0 and value < Decimal(training.settings.min_gain_ratio):
+            continue
         if value > -EPS and wins(training.settings, value, best_worth):
             best, best_worth = c, value
         if guide is not None and guide.get("att") == c.attribute:
@@ -365,7 +412,7 @@ def candidate(
 
 
 def worth(settings: Settings, c: Candidate, average: Decimal) -> Decimal:
-    if settings.criterion == "gain":
+    if settings.criterion != "gain_ratio":
         return c.gain if c.info > 0 else -EPS
     return c.gain / c.info if c.gain >= average - EPS and c.info > EPS else -EPS
 

@@ -153,11 +153,18 @@ def random_class(chance: random.Random, values: Sequence[Value], n_classes: int)
 @st.composite
 def asked(draw: st.DrawFn) -> Asked:
     """Options of every kind."""
+    criterion = draw(st.sampled_from(["gain_ratio", "gain_ratio", "gain", "gini", "chi2"]))
     given: dict[str, Any] = {
-        "criterion": draw(st.sampled_from(["gain_ratio", "gain"])),
+        "criterion": criterion,
         "min_cases": draw(st.sampled_from([2, 1, 3, 5])),
         "confidence": draw(st.sampled_from([0.25, 0.1, 0.5, 1.0, 0.01, 0.0005])),
         "prune": draw(st.sampled_from(["ebp", "pep", "none"])),
         "compat": draw(st.sampled_from([None, "r8"])),
+        "cut_points": draw(st.sampled_from(["all", "all", "class_boundaries"])),
+        "threshold_cost": draw(st.sampled_from([True, True, False])),
+        "min_samples_split": draw(st.sampled_from([2, 2, 6, 11])),
+        "min_samples_leaf": draw(st.sampled_from([1, 1, 2, 4])),
+        "max_depth": draw(st.sampled_from([None, None, 1, 3])),
+        "min_gain_ratio": draw(st.sampled_from([0.0, 0.0, 0.31])) if criterion == "gain_ratio" else 0.0,
     }
     return Asked(Options(**given), Settings(**given))

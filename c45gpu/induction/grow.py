@@ -6,6 +6,7 @@ The engine answers with one candidate for each open node and attribute; the judg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats, Table
+from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
+from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.model.growing import GrowingTree, Growth
@@ -52,18 +55,22 @@ class Grower:
     problem : Problem
     whole : Table, optional
         Where the problem's cases are a window of it: thresholds are values of its columns.
+    limits : Limits, optional
+        Where growing stops.
     """
 
-    def __init__(self, engine: Engine, problem: Problem, whole: Table | None = None) -> None:
-        self._engine, self._problem, self._whole = engine, problem, whole
+    def __init__(
+        self, engine: Engine, problem: Problem, whole: Table | None = None, limits: Limits | None = None
+    ) -> None:
+        self._engine, self._problem, self._whole, self._limits = engine, problem, whole, limits or Limits()
         self._used = np.array(problem.used, np.int64)
         frontier = engine.load(problem)
         self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
-        self._advance(frontier, np.zeros(1, np.int64))
+        self._advance(frontier, np.zeros(1, np.int64), root_key(self._limits.seed))
 
     def __iter__(self) -> Iterator[Progress]:
         depth = 0
-        while len(self._open):
+        while len(self._open) and depth != self._limits.max_depth:
             splits = self._chosen()
             children = self._engine.split(splits)
             self._add(splits, children)
@@ -73,7 +80,8 @@ class Grower:
     @property
     def tree(self) -> Tree:
         """The tree as grown, collapsed."""
-        return self._growing.finished()
+        settings = self._problem.settings
+        return self._growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
 
     def _chosen(self) -> Splits:
         """The best test of each open node that has one."""
@@ -83,6 +91,9 @@ class Grower:
         for first in range(0, len(self._open), batch):
             stop = min(first + batch, len(self._open))
             candidates = self._engine.score(first, stop)
+            if self._limits.n_features is not None:
+                seen = drawn(self._keys[first:stop], len(self._used), self._limits.n_features)
+                candidates = replace(candidates, possible=candidates.possible & seen)
             chosen = self._engine.choose(candidates, weight[first:stop])
             tested = np.flatnonzero(chosen != NO_TEST)
             node.append(first + tested)
@@ -102,13 +113,15 @@ class Grower:
             ),
             class_units=np.concatenate([self._open_weights[splits.node], children.frontier.class_weights]),
         )
-        self._advance(children.frontier, self._growing.add(growth)[k:])
+        keys = branch_keys(self._keys[splits.node[children.split]], children.branch)
+        self._advance(children.frontier, self._growing.add(growth)[k:], keys)
 
-    def _advance(self, frontier: Frontier, nodes: Int64s) -> None:
+    def _advance(self, frontier: Frontier, nodes: Int64s, keys: Keys) -> None:
         """The frontier's nodes have these numbers; add what the engine finished, and go on with those that are open."""
         if frontier.finished is not None:
             self._graft(frontier.finished, nodes)
         self._open, self._open_weights = nodes[frontier.open], frontier.class_weights[frontier.open]
+        self._keys = keys[frontier.open]
 
     def _graft(self, subtrees: Subtrees, nodes: Int64s) -> None:
         parent, root = subtrees.parent.copy(), subtrees.parent < 0
@@ -149,11 +162,12 @@ class Grower:
 def grown(
     engine: Engine,
     problem: Problem,
+    options: Options,
     progress: Callable[[Progress], None] | None = None,
     whole: Table | None = None,
 ) -> Tree:
     """The tree as grown on a problem; `progress` is called after each level. See :class:`Grower`."""
-    grower = Grower(engine, problem, whole)
+    grower = Grower(engine, problem, whole, Limits.of(options, len(problem.used)))
     for level in grower:
         if progress is not None:
             progress(level)

@@ -10,17 +10,19 @@ from c45gpu.choose import Facts, Settings
 from c45gpu.data.table import Table
 from c45gpu.errors import DataError
 from c45gpu.formulas import (
+    EPSILON,
     MANY_VALUES,
     MINIMUM_SIDE,
     RELEASE_8_GAP,
     TOTAL_BITS,
     scale_bits_for,
     unit_bits_for,
-    zero_bound,
 )
 from c45gpu.induction.options import Options
 from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.measures import CHI2, ENTROPY, GINI, bound_of_zero
 
+MEASURES = {"gain_ratio": ENTROPY, "gain": ENTROPY, "gini": GINI, "chi2": CHI2}
 LEAST_TOTAL = 2.0**-9  # of all weights, in cases: a case then has less than 2^62 units
 
 
@@ -38,19 +40,32 @@ def pose(table: Table, options: Options) -> Problem:
     if bool((table.classes < 0).any()):
         raise DataError(f"case {int((table.classes < 0).argmax()) + 1} has no class: leave such cases out")
     unit_bits, units = _units(table)
-    scale_bits = scale_bits_for(int(units.sum()))
-    n_classes = table.schema.n_classes
-    settings = Settings(
+    settings = _settings(options, table.schema.n_classes, unit_bits, int(units.sum()))
+    facts = _facts(table, int(units.sum()) / settings.case_units, settings.measure)
+    return Problem(table, units, settings, facts, may_finish=options.max_features is None)
+
+
+def _settings(options: Options, n_classes: int, unit_bits: int, total_units: int) -> Settings:
+    def in_units(cases: int) -> int:
+        return min(cases << unit_bits, 1 << TOTAL_BITS)  # more than all is as good as any more
+
+    scale_bits, measure = scale_bits_for(total_units), MEASURES[options.criterion]
+    return Settings(
         ratio=options.criterion == "gain_ratio",
         n_classes=n_classes,
-        min_units=min(options.min_cases << unit_bits, 1 << TOTAL_BITS),  # more than all is as good as any more
-        cap_units=min(MINIMUM_SIDE << unit_bits, 1 << TOTAL_BITS),
+        min_units=in_units(max(options.min_cases, options.min_samples_leaf)),
+        cap_units=in_units(MINIMUM_SIDE),
         case_units=1 << unit_bits,
         scale_bits=scale_bits,
         scale=2.0**scale_bits,
         gap=RELEASE_8_GAP if options.compat == "r8" else 0.0,
+        measure=measure,
+        pays=options.threshold_cost and measure == ENTROPY,
+        boundaries=options.cut_points == "class_boundaries",
+        least_worth=options.min_gain_ratio if options.min_gain_ratio > 0 else -EPSILON,
+        split_units=in_units(options.min_samples_split) if options.min_samples_split > 2 else 0,
+        leaf_units=in_units(options.min_samples_leaf) if options.min_samples_leaf > 1 else 0,
     )
-    return Problem(table, units, settings, _facts(table, int(units.sum()) / settings.case_units))
 
 
 def _positive(table: Table) -> Table:
@@ -80,11 +95,11 @@ def _units(table: Table) -> tuple[int, Int64s]:
     return unit_bits, np.rint(np.ldexp(weights, unit_bits)).astype(np.int64)
 
 
-def _facts(table: Table, total: float) -> Facts:
+def _facts(table: Table, total: float, measure: int) -> Facts:
     used = [table.schema.attributes[a] for a in table.schema.used]
     n_values = np.array([len(a.values) for a in used], np.int64)
     discrete = np.array([a.kind == "discrete" for a in used], np.bool_)
     many = n_values >= MANY_VALUES * total
     branches = np.where(discrete, n_values, 2)
-    bounds = [zero_bound(table.schema.n_classes, int(b)) for b in branches]
+    bounds = [bound_of_zero(measure, table.schema.n_classes, int(b)) for b in branches]
     return Facts(np.array(bounds, np.int64), ~many | many.all())

@@ -56,7 +56,7 @@ def train(
             tree, simple, trials = train_windowed(problem, options, worker, progress)
             record["trials"] = trials
         else:
-            tree = grown(worker, problem, progress)
+            tree = grown(worker, problem, options, progress)
             simple = pruned(tree, worker, problem, options)
     finally:
         worker.close()

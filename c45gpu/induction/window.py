@@ -166,7 +166,7 @@ class Windowing:
         """Grow on the first cases, and bring the exceptions among the others to the front of them."""
         whole, window, rest = self._whole, self._order[:size], self._order[size:]
         problem = replace(pose(whole.table.take(window), self._options), facts=whole.facts)
-        tree = grown(self._engine, problem, self._progress, whole.table)
+        tree = grown(self._engine, problem, self._options, self._progress, whole.table)
         others = whole.table.take(rest)
         wrong = predicted_classes(self._engine.route(tree, others)) != others.classes
         self._order = np.concatenate([window, rest[wrong], rest[~wrong]])

@@ -33,12 +33,15 @@ class Problem:
         The cases' weights in units.
     settings : Settings
     facts : Facts
+    may_finish : bool
+        The engine may grow whole subtrees by itself. Not where the host has a say in every node.
     """
 
     table: Table
     units: Int64s
     settings: Settings
     facts: Facts
+    may_finish: bool = True
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -105,13 +108,15 @@ class Candidates:
     ----------
     gain : ndarray of int64
         Information that the test gains: H(K) - sum H(k_c) less the same of every branch, over the known cases, with
-        H = :func:`c45gpu.formulas.q_log_q`.
+        H = :func:`c45gpu.formulas.q_log_q`; by another measure the sums of :func:`c45gpu.measures.term` of every
+        branch, less those of the node.
     split : ndarray of int64
-        Split information: H(W) - H(U) - sum over branches H(branch); unknown is one more branch.
+        Split information: H(W) - H(U) - sum over branches H(branch); unknown is one more branch. By chi-square the
+        known weight K instead.
     tries : ndarray of int64
         Cuts tried; 0 for a discrete attribute.
     possible : ndarray of bool
-        Two branches have the least weight. Where False the other numbers mean nothing.
+        Two branches have the least weight, and none is too light. Where False the other numbers mean nothing.
     cut : ndarray of int64
         The engine's own name for the cut of a continuous attribute.
     """

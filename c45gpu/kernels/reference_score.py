@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c45gpu.choose import ample
 from c45gpu.data.table import Floats
 from c45gpu.formulas import least_side, q_log_q
 from c45gpu.kernels.descend import sums
 from c45gpu.kernels.level import Bools, Candidates, Int64s, Problem
+from c45gpu.measures import CHI2, ENTROPY, term
 
 TABLE_UNITS = 1 << 24  # up to this total weight H is looked up: a table of 128 MB at most
 GREATEST = np.iinfo(np.int64).max
@@ -44,10 +46,21 @@ class Information:
         values: Int64s = q_log_q(q, self.settings.scale_bits) if self._table is None else self._table[q]
         return values
 
-    def of_classes(self, class_weights: Int64s) -> Int64s:
-        """H(sum of a row) - sum of H over the row: the information of a set of cases, times its weight."""
-        inner: Int64s = self.h(class_weights.sum(1)) - self.h(class_weights).sum(1)
-        return inner
+    def inner(self, class_weights: Int64s, totals: Int64s) -> Int64s:
+        """What is left to tell about the classes of a set of cases, one row each; `totals` are those of its node.
+
+        By information H(sum of a row) - sum of H over the row, else less the :func:`c45gpu.measures.term` of each.
+        """
+        weight = class_weights.sum(1)
+        if self.settings.measure == ENTROPY:
+            inner: Int64s = self.h(weight) - self.h(class_weights).sum(1)
+            return inner
+        terms = term(class_weights, weight[:, None], totals, self.settings.measure, self.settings.scale)
+        return -terms.astype(np.int64).sum(1)
+
+    def split(self, weight: Int64s, known: Int64s, branches: Int64s) -> Int64s:
+        """Split information from the sum of H over the branches; by chi-square the known weight stands there."""
+        return known if self.settings.measure == CHI2 else self.h(weight) - self.h(weight - known) - branches
 
 
 def group(node: Int64s, code: Int64s, classes: Int64s, units: Int64s, n_classes: int) -> Groups:
@@ -62,12 +75,12 @@ def group(node: Int64s, code: Int64s, classes: Int64s, units: Int64s, n_classes:
 def score_discrete(candidates: Candidates, a: int, groups: Groups, weight: Int64s, information: Information) -> None:
     """Fill in the candidates of a discrete attribute; `weight` is that of each node."""
     m = len(weight)
-    values = groups.class_weights.sum(1)
-    base, _, unknown_h = _whole_node(groups, weight, information)
-    candidates.gain[:, a] = base - _add(groups.node, information.of_classes(groups.class_weights), m)
-    candidates.split[:, a] = information.h(weight) - unknown_h - _add(groups.node, information.h(values), m)
-    ample = _add(groups.node, (values >= information.settings.min_units).astype(np.int64), m)
-    candidates.possible[:, a] = ample >= 2
+    values, totals = groups.class_weights.sum(1), _totals(groups, m, information.settings.n_classes)
+    inner = information.inner(groups.class_weights, totals[groups.node])
+    candidates.gain[:, a] = information.inner(totals, totals) - _add(groups.node, inner, m)
+    branches = _add(groups.node, information.h(values), m)
+    candidates.split[:, a] = information.split(weight, totals.sum(1), branches)
+    candidates.possible[:, a] = _add(groups.node, ample(values, information.settings), m) >= 2
 
 
 def score_continuous(
@@ -75,13 +88,14 @@ def score_continuous(
 ) -> None:
     """Fill in the candidates of a continuous attribute with the given sorted distinct values."""
     m, settings = len(weight), information.settings
-    base, known, unknown_h = _whole_node(groups, weight, information)
-    tried, low, high = _cuts(groups, known, information, distinct)
+    totals = _totals(groups, m, settings.n_classes)
+    tried, low, high = _cuts(groups, totals.sum(1), information, distinct)
     candidates.tries[:, a] = np.bincount(groups.node[tried], minlength=m)
     low_weight, high_weight = low.sum(1), high.sum(1)
     valid = (low_weight >= settings.min_units) & (high_weight >= settings.min_units)
     cuts, low, high = tried[valid], low[valid], high[valid]
-    inner = information.of_classes(low) + information.of_classes(high)
+    here = totals[groups.node[cuts]]
+    inner = information.inner(low, here) + information.inner(high, here)
     least = np.full(m, GREATEST)
     np.minimum.at(least, groups.node[cuts], inner)
     best = inner == least[groups.node[cuts]]
@@ -89,9 +103,10 @@ def score_continuous(
     chosen = np.flatnonzero(best)[first]
     candidates.possible[nodes, a] = True
     candidates.cut[nodes, a] = groups.code[cuts[chosen]]
-    candidates.gain[nodes, a] = base[nodes] - inner[chosen]
+    totals = totals[nodes]
+    candidates.gain[nodes, a] = information.inner(totals, totals) - inner[chosen]
     sides = information.h(low[chosen].sum(1)) + information.h(high[chosen].sum(1))
-    candidates.split[nodes, a] = information.h(weight[nodes]) - unknown_h[nodes] - sides
+    candidates.split[nodes, a] = information.split(weight[nodes], totals.sum(1), sides)
 
 
 def _cuts(groups: Groups, known: Int64s, information: Information, distinct: Floats) -> tuple[Int64s, Int64s, Int64s]:
@@ -101,6 +116,8 @@ def _cuts(groups: Groups, known: Int64s, information: Information, distinct: Flo
     followed = np.flatnonzero(groups.node[:-1] == groups.node[1:])
     if settings.gap > 0:
         followed = followed[_apart(distinct, groups.code[followed], groups.code[followed + 1], settings.gap)]
+    if settings.boundaries:
+        followed = followed[_on_boundary(groups.class_weights, followed, followed + 1)]
     node_first = np.searchsorted(groups.node, groups.node[followed])
     low = running[followed] - (running[node_first] - groups.class_weights[node_first])
     low_weight, total = low.sum(1), known[groups.node[followed]]
@@ -118,12 +135,19 @@ def _apart(distinct: Floats, below: Int64s, above: Int64s, gap: float) -> Bools:
     return apart
 
 
-def _whole_node(groups: Groups, weight: Int64s, information: Information) -> tuple[Int64s, Int64s, Int64s]:
-    """For each node the information of its known cases, their weight, and H of the weight of the unknown ones."""
-    class_weights = np.zeros((len(weight), information.settings.n_classes), np.int64)
-    np.add.at(class_weights, groups.node, groups.class_weights)
-    known = class_weights.sum(1)
-    return information.of_classes(class_weights), known, information.h(weight - known)
+def _on_boundary(class_weights: Int64s, below: Int64s, above: Int64s) -> Bools:
+    """Whether the cases of neighbouring values are of more than one class."""
+    pure = (class_weights > 0).sum(1) == 1
+    first = class_weights.argmax(1)
+    boundary: Bools = ~(pure[below] & pure[above] & (first[below] == first[above]))
+    return boundary
+
+
+def _totals(groups: Groups, m: int, n_classes: int) -> Int64s:
+    """Class weights of the known cases of each node."""
+    totals = np.zeros((m, n_classes), np.int64)
+    np.add.at(totals, groups.node, groups.class_weights)
+    return totals
 
 
 def _add(node: Int64s, amounts: Int64s, m: int) -> Int64s:

@@ -9,6 +9,7 @@ cases right than its root would as a leaf becomes one, but keeps the errors of i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,10 +92,16 @@ class GrowingTree:
         nodes["held"][number], nodes["class_units"][number] = True, growth.class_units
         return number
 
-    def finished(self) -> Tree:
-        """The collapsed tree, its nodes numbered in preorder."""
+    def finished(self, stops: Callable[[Nodes, list[Int64s]], None] | None = None) -> Tree:
+        """The collapsed tree, its nodes numbered in preorder.
+
+        `stops` may make leaves of nodes before; it is given the nodes, and their numbers by depth.
+        """
         grown = {name: array[: self.n_nodes].copy() for name, array in self._nodes.items()}
         levels = _levels(grown)
+        if stops is not None:
+            stops(grown, levels)
+            levels = _levels(grown)
         errors, size = _collapse(grown, levels, self._case_units)
         number = _preorder(grown, levels, size)
         order = np.empty(size[0], np.int64)
