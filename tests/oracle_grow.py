@@ -313,9 +313,7 @@ def threshold(training: Training, attribute: int, below: float, above: float) ->
 
 
 # ---------------------------------------------------------------- growing
-def grow(
-    training: Training, cases: list[Case], tested: frozenset[int], guide: Json | None, depth: int = 0
-) -> Node:
+def grow(training: Training, cases: list[Case], tested: frozenset[int], guide: Json | None, depth: int = 0) -> Node:
     """The tree of some cases; `tested` are the discrete attributes on the path."""
     tally = training.tally(cases)
     best = tally.index(max(tally))
