@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from c45gpu.formulas import EPSILON, information_of, log2_of
+from c45gpu.formulas import EPSILON, information_of, least_side, log2_of
 from c45gpu.measures import CHI2, gain_in_cases
 
 NO_TEST: Final = -1  # choose() found no attribute worth a test
@@ -51,12 +51,21 @@ def is_leaf(weight: Any, largest: Any, settings: Settings) -> Any:
     return (largest == weight) | (weight < 2 * settings.min_units) | (weight < settings.split_units)
 
 
-def ample(weight: Any, settings: Settings) -> Any:
+def branch_counts(weight: Any, settings: Settings) -> Any:
     """What a branch of a discrete test counts towards the two of the least weight that a possible one has.
 
     One that is too light to be a leaf counts so much against it that no others make up for it.
     """
     return 1 * (weight >= settings.min_units) - TOO_LIGHT * ((weight > 0) & (weight < settings.leaf_units))
+
+
+def cut_sides(known: Any, settings: Settings) -> Any:
+    """The least weight of either side of a cut that is tried, and of one that may be taken.
+
+    Where there is too little known weight for any, both are more than half of it.
+    """
+    side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
+    return side, max(side, settings.min_units)
 
 
 def net_gain(weight: Any, gain: Any, split: Any, tries: Any, zero_bound: Any, settings: Settings) -> Any:
@@ -124,4 +133,4 @@ def choose(weight: Any, candidates: Any, facts: Facts, settings: Settings, net: 
     return chosen
 
 
-SHARED: Final = (is_leaf, ample, net_gain, worth, choose)
+SHARED: Final = (is_leaf, branch_counts, cut_sides, net_gain, worth, choose)

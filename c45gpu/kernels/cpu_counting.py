@@ -189,7 +189,8 @@ class CountingGrower(CpuGrower):
     def _small_enough(self) -> int:
         """The most cases of a node that is finished by one worker; 0 where finishing is of no use."""
         c = self.problem.settings.n_classes
-        if self.most_branches * c > FINISH_COUNTS or self.layout.class_bits > 15:
+        too_many = self.most_branches * c > FINISH_COUNTS or self.layout.class_bits > 15
+        if too_many or not self.problem.may_finish:
             return 0
         entry = 8 * len(self.lists) + self.columns.codes.shape[1] + 4 * len(self.columns.list_codes)
         fits = min(FINISH_BYTES // entry, FINISH_CASES, FINISH_COUNTS // c)

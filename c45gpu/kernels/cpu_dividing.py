@@ -43,6 +43,7 @@ class DividingGrower(CpuGrower):
         in_cases = settings._replace(
             min_units=settings.min_units // settings.case_units,
             cap_units=settings.cap_units // settings.case_units,
+            leaf_units=settings.leaf_units // settings.case_units,
             case_units=1,
         )
         near_of, near = self._near_columns()

@@ -19,6 +19,7 @@ import numpy as np
 from c45gpu.choose import NO_TEST, choose, is_leaf
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, packed, row_of
+from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
 from c45gpu.kernels.cpu_move import DROPPED, count_branches, mark_codes, mark_list, partition
 from c45gpu.kernels.cpu_score import (
     cut_range,
@@ -111,6 +112,12 @@ def score_one(
     for c in range(len(totals)):
         n += totals[c]
     listed = columns.list_of[a] >= 0
+    if not is_plain(settings):
+        work, each_one = (room.inner, room.low), np.empty(0, np.int64)
+        scores.gain[a], scores.split[a], scores.cut[a], scores.tries[a], scores.possible[a] = score_by_measure(
+            listed, columns.continuous[a], entries, counts, layout, each_one, n, settings, work
+        )
+        return
     if columns.continuous[a]:
         if not listed:
             inner, at, tries = scan_histogram(counts, n, totals, h, cuts, room.low)
@@ -126,9 +133,9 @@ def score_one(
         branches = h[below] + h[n - below]
     else:
         if listed:
-            inner, branches, ample = sum_list(entries, layout, h, settings.min_units, room.low)
+            inner, branches, ample = sum_list(entries, layout, h, settings, room.low)
         else:
-            inner, branches, ample = sum_histogram(counts, h, settings.min_units)
+            inner, branches, ample = sum_histogram(counts, h, settings)
         scores.possible[a], scores.cut[a], scores.tries[a] = ample >= 2, -1, 0
     scores.gain[a] = h[n] - sum_of_h(totals, h) - inner if scores.possible[a] else 0
     scores.split[a] = h[n] - branches

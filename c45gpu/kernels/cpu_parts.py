@@ -9,6 +9,7 @@ import numpy as np
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of, with_new
+from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_score import cut_range, scan_list, sum_list, sum_of_h
 from c45gpu.kernels.cpu_units import (
@@ -99,7 +100,7 @@ def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, place:
         totals[class_of(entries[i], layout)] += 1
     base = h[len(entries)] - sum_of_h(totals, h)
     if not columns.continuous[a]:
-        inner, branches, ample = sum_list(entries, layout, h, settings.min_units, place.room.low)
+        inner, branches, ample = sum_list(entries, layout, h, settings, place.room.low)
         return base, inner, branches, -1, 0, ample >= 2
     inner, at, tries = scan_list(entries, layout, totals, h, cut_range(len(entries), settings), place.room)
     return base, inner, h[max(at, 0)] + h[len(entries) - max(at, 0)], at, tries, at >= 0
@@ -138,7 +139,8 @@ def score_parts(
 ) -> None:
     """Score some attributes of some nodes: all with lists, or all with codes."""
     layout, settings = context.layout, context.settings
-    last, coded = len(lists) - 1, columns.code_of[which[0]] >= 0
+    last, coded, plain = len(lists) - 1, columns.code_of[which[0]] >= 0, is_plain(settings)
+    work = (place.totals, place.room.low)
     for m in range(len(parts.first)):
         first, count = parts.first[m], parts.list_count[m, last]
         rows = lists[last, first : first + count]
@@ -146,7 +148,7 @@ def score_parts(
             fill_unit_histogram(
                 rows, layout, units[first:], columns.codes, columns.code_first, context.unknown_code, place.histogram
             )
-        elif not parts.counted[m]:
+        elif not (parts.counted[m] and plain):
             for i in range(count):
                 place.units[row_of(rows[i], layout)] = units[first + i]
         weight = parts.totals[m].sum()
@@ -158,6 +160,11 @@ def score_parts(
                 near = context.near_values[context.near_of[a]]
                 entries = _apart(entries, layout, near, context.gap, place.apart)
             counts = place.histogram[columns.code_first[column] : columns.code_first[column + 1]]
+            if not plain:
+                out.gain[m, a], out.split[m, a], out.cut[m, a], out.tries[m, a], out.possible[m, a] = score_by_measure(
+                    not coded, columns.continuous[a], entries, counts, layout, place.units, weight, settings, work
+                )
+                continue
             if parts.counted[m] and not coded:
                 known = len(entries) * settings.case_units
                 base, inner, branches, at, tries, possible = _score_counted_list(a, entries, columns, context, place)

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c45gpu.choose import branch_counts
 from c45gpu.formulas import least_side
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of
@@ -255,7 +256,7 @@ def scan_histogram(counts: Any, n: Any, totals: Any, h: Any, cuts: Any, low: Any
 
 
 @compiled
-def sum_histogram(counts: Any, h: Any, min_units: Any) -> Any:
+def sum_histogram(counts: Any, h: Any, settings: Any) -> Any:
     """Of a discrete attribute: the information left, the sum of H over the branches, and how many are ample."""
     inner, branches, ample = np.int64(0), np.int64(0), 0
     for code in range(len(counts)):
@@ -265,12 +266,12 @@ def sum_histogram(counts: Any, h: Any, min_units: Any) -> Any:
             of_classes += h[counts[code, c]]
         inner += h[here] - of_classes
         branches += h[here]
-        ample += here >= min_units
+        ample += branch_counts(here, settings)
     return inner, branches, ample
 
 
 @compiled
-def sum_list(entries: Any, layout: Any, h: Any, min_units: Any, counts: Any) -> Any:
+def sum_list(entries: Any, layout: Any, h: Any, settings: Any, counts: Any) -> Any:
     """As :func:`sum_histogram`, of a list in the order of codes; `counts` is room for a count of each class."""
     inner, branches, ample, start = np.int64(0), np.int64(0), 0, 0
     counts[:] = 0
@@ -279,7 +280,7 @@ def sum_list(entries: Any, layout: Any, h: Any, min_units: Any, counts: Any) -> 
         if i == len(entries) or (i > 0 and new_of(entries[i], layout)):
             inner += h[i - start] - of_classes
             branches += h[i - start]
-            ample += i - start >= min_units
+            ample += branch_counts(i - start, settings)
             for k in range(start, i):
                 counts[class_of(entries[k], layout)] = 0
             start, of_classes = i, np.int64(0)

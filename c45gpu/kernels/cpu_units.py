@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from c45gpu.choose import branch_counts
 from c45gpu.formulas import least_side, q_log_q
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of
@@ -254,7 +255,7 @@ def sum_unit_histogram(counts: Any, settings: Any) -> Any:
         if here:
             inner += information(counts[code], settings)
             branches += h_of(here, settings)
-            ample += here >= settings.min_units
+            ample += branch_counts(here, settings)
     return inner, branches, ample
 
 
@@ -269,7 +270,7 @@ def sum_unit_list(entries: Any, layout: Any, units: Any, settings: Any, low: Any
             here = low.sum()
             inner += information(low, settings)
             branches += h_of(here, settings)
-            ample += here >= settings.min_units
+            ample += branch_counts(here, settings)
             start = i
     return inner, branches, ample
 

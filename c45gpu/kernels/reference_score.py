@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c45gpu.choose import ample
+from c45gpu.choose import branch_counts
 from c45gpu.data.table import Floats
 from c45gpu.formulas import least_side, q_log_q
 from c45gpu.kernels.descend import sums
@@ -80,7 +80,7 @@ def score_discrete(candidates: Candidates, a: int, groups: Groups, weight: Int64
     candidates.gain[:, a] = information.inner(totals, totals) - _add(groups.node, inner, m)
     branches = _add(groups.node, information.h(values), m)
     candidates.split[:, a] = information.split(weight, totals.sum(1), branches)
-    candidates.possible[:, a] = _add(groups.node, ample(values, information.settings), m) >= 2
+    candidates.possible[:, a] = _add(groups.node, branch_counts(values, information.settings), m) >= 2
 
 
 def score_continuous(
