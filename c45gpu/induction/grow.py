@@ -162,12 +162,12 @@ class Grower:
 def grown(
     engine: Engine,
     problem: Problem,
-    options: Options,
+    options: Options | None = None,
     progress: Callable[[Progress], None] | None = None,
     whole: Table | None = None,
 ) -> Tree:
     """The tree as grown on a problem; `progress` is called after each level. See :class:`Grower`."""
-    grower = Grower(engine, problem, whole, Limits.of(options, len(problem.used)))
+    grower = Grower(engine, problem, whole, None if options is None else Limits.of(options, len(problem.used)))
     for level in grower:
         if progress is not None:
             progress(level)
