@@ -126,7 +126,7 @@ def test_prune_says_how(given: bool | str, name: str) -> None:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"criterion": "gini"},
+        {"criterion": "entropy"},
         {"min_cases": 0},
         {"min_cases": 2.5},
         {"confidence": "much"},

@@ -103,10 +103,10 @@ class Options:
             value = getattr(self, name)
             if value is not None or name not in _MAY_BE_NONE:
                 _require_whole(name, value, least, most)
-        for name, (above, most, wanted) in _REAL.items():
+        for name, (above, at_most, wanted) in _REAL.items():
             value = getattr(self, name)
             if value is not None or name not in _MAY_BE_NONE:
-                _require(_is_number(value) and above <= value <= most and value != above, name, value, wanted)
+                _require(_is_number(value) and above <= value <= at_most and value != above, name, value, wanted)
         for name in ("threshold_cost", "subtree_raising"):
             _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "True or False")
         _require_features(self.max_features)

@@ -55,8 +55,11 @@ class Information:
         if self.settings.measure == ENTROPY:
             inner: Int64s = self.h(weight) - self.h(class_weights).sum(1)
             return inner
-        terms = term(class_weights, weight[:, None], totals, self.settings.measure, self.settings.scale)
-        return -terms.astype(np.int64).sum(1)
+        terms: Int64s = term(class_weights, weight[:, None], totals, self.settings.measure, self.settings.scale).astype(
+            np.int64
+        )
+        left: Int64s = -terms.sum(1)
+        return left
 
     def split(self, weight: Int64s, known: Int64s, branches: Int64s) -> Int64s:
         """Split information from the sum of H over the branches; by chi-square the known weight stands there."""

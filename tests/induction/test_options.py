@@ -20,6 +20,18 @@ def test_quinlans_defaults() -> None:
         "initial_window": None,
         "window_increment": None,
         "random_state": 0,
+        "min_gain_ratio": 0.0,
+        "min_samples_split": 2,
+        "min_samples_leaf": 1,
+        "max_depth": None,
+        "max_leaf_nodes": None,
+        "max_features": None,
+        "significance": None,
+        "cut_points": "all",
+        "threshold_cost": True,
+        "standard_errors": 1.0,
+        "subtree_raising": True,
+        "held_out": 1 / 3,
     }
 
 
@@ -48,7 +60,7 @@ def test_what_is_in_range_is_taken(given: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("criterion", "gini"),
+        ("criterion", "entropy"),
         ("criterion", None),
         ("criterion", ["gain"]),
         ("prune", True),
