@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from c45gpu.data.table import Table
-from c45gpu.induction.options import Criterion, Options, Pruning
+from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
 from c45gpu.induction.train import train
 from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
@@ -28,15 +28,16 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     Parameters
     ----------
-    criterion : {"gain_ratio", "gain"}
-        What the chosen test maximises.
+    criterion : {"gain_ratio", "gain", "gini", "chi2"}
+        What the chosen test maximises: the gain ratio, the gain, the decrease of Gini impurity, or the chi-square
+        statistic.
     min_cases : int
         At least two branches of a test must have this weight.
     confidence : float
         The confidence of error-based pruning, above 0 and at most 1. Smaller prunes more.
-    prune : bool or {"ebp", "pep", "none"}
-        How to prune: "ebp" is C4.5's error-based pruning, and so is True; "pep" is pessimistic error pruning; False is
-        "none".
+    prune : bool or {"ebp", "pep", "interval", "rep", "none"}
+        How to prune: "ebp" is C4.5's error-based pruning, and so is True; "pep" is pessimistic error pruning;
+        "interval" judges by the score interval of the error rate, "rep" by held-out samples; False is "none".
     categorical_features : "from_dtype", sequence of int or str, boolean mask, or None
         The features to be taken as discrete. "from_dtype" takes those that hold texts, categories or truth values;
         whatever is named otherwise is discrete in addition to them.
@@ -49,6 +50,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         those), or half of those that are wrong where that is more.
     random_state : int, RandomState or None
         The seed of whatever is left to chance. None is 0: a fit repeats, as the original's runs do.
+    min_gain_ratio, min_samples_split, min_samples_leaf, max_depth, max_leaf_nodes, max_features, significance
+        Where growing stops: see :class:`c45gpu.induction.options.Options`.
+    cut_points, threshold_cost, standard_errors, subtree_raising, held_out
+        What is left out: see there.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
 
@@ -80,6 +85,18 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         initial_window: int | None = None,
         window_increment: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        min_gain_ratio: float = 0.0,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        max_features: Features = None,
+        significance: float | None = None,
+        cut_points: CutPoints = "all",
+        threshold_cost: bool = True,
+        standard_errors: float = 1.0,
+        subtree_raising: bool = True,
+        held_out: float = 1 / 3,
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -92,6 +109,18 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.initial_window = initial_window
         self.window_increment = window_increment
         self.random_state = random_state
+        self.min_gain_ratio = min_gain_ratio
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_features = max_features
+        self.significance = significance
+        self.cut_points = cut_points
+        self.threshold_cost = threshold_cost
+        self.standard_errors = standard_errors
+        self.subtree_raising = subtree_raising
+        self.held_out = held_out
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -177,20 +206,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def _options(self) -> Options:
         by_truth: dict[bool, Pruning] = {True: "ebp", False: "none"}
         prune = by_truth[self.prune] if isinstance(self.prune, bool) else self.prune
-        confidence, seed = self.confidence, self.random_state
+        seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(np.iinfo(np.int32).max)
-        return Options(
-            self.criterion,
-            _plain(self.min_cases),
-            float(confidence) if isinstance(confidence, numbers.Real) else confidence,
-            prune,
-            self.compat,
-            _plain(self.n_trials),
-            _plain(self.initial_window),
-            _plain(self.window_increment),
-            0 if seed is None else _plain(seed),
-        )
+        given = {f.name: _plain(getattr(self, f.name)) for f in fields(Options)}
+        return Options(**given | {"prune": prune, "random_state": 0 if seed is None else _plain(seed)})
 
     def _training_table(self, X: Any, y: Any, weights: npt.ArrayLike | None) -> Table:
         from c45gpu.data.arrays import encode_classes
@@ -217,5 +237,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
 
 def _plain(value: Any) -> Any:
-    """An integer of whatever type as Python's own; anything else as it is."""
-    return int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else value
+    """A number or truth value of whatever type as Python's own; anything else as it is."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value

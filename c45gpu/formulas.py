@@ -252,11 +252,36 @@ def least_rise(confidence: float) -> float:
     return least - 0.05 * abs(least)
 
 
-def pessimistic_limit(cost: Floats, cases: Floats) -> Floats:
-    """A subtree's cost and one standard error of it (Quinlan 1987).
+def pessimistic_limit(cost: Floats, cases: Floats, standard_errors: float = 1.0) -> Floats:
+    """A subtree's cost and some standard errors of it (Quinlan 1987, who takes one).
 
     `cost` is the errors of its leaves, each with the continuity correction of 1/2; `cases` the weight of its cases.
     """
     spread = np.sqrt(np.maximum(cost * (cases - cost), 0.0) / np.maximum(cases, np.finfo(np.float64).tiny))
-    limit: Floats = cost + spread
+    limit: Floats = cost + standard_errors * spread
+    return limit
+
+
+def interval_limit(rate: Floats, cases: Floats, confidence: float) -> Floats:
+    """The upper end of Wilson's score interval (1927) of an error rate, one-sided.
+
+    Parameters
+    ----------
+    rate : ndarray of float64
+        Share f of errors among the cases, 0 <= f <= 1.
+    cases : ndarray of float64
+        Their weight N, above 0.
+    confidence : float
+        The chance that the true rate is higher; z is the normal deviation of that tail, 0.6745 at 0.25.
+
+    Returns
+    -------
+    ndarray of float64
+        (f + z^2/2N + z * sqrt(f(1-f)/N + z^2/4N^2)) / (1 + z^2/N)
+    """
+    from scipy.special import ndtri
+
+    z = float(-ndtri(confidence))
+    spread = np.sqrt(rate * (1.0 - rate) / cases + z * z / (4.0 * cases * cases))
+    limit: Floats = (rate + z * z / (2.0 * cases) + z * spread) / (1.0 + z * z / cases)
     return limit

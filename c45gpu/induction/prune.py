@@ -16,8 +16,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise, pessimistic_limit
+from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise
 from c45gpu.induction.options import Options
+from c45gpu.induction.prunings import interval_pruned, pessimistically_pruned, subset
 from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree, ranges
@@ -28,9 +29,11 @@ Floats = npt.NDArray[np.float64]
 def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options) -> Tree:
     """The pruned tree by the method that the options name; the tree itself for "none"."""
     if options.prune == "ebp":
-        return ErrorBasedPruning(tree, engine, problem, options.confidence).run()
+        return ErrorBasedPruning(tree, engine, problem, options.confidence, options.subtree_raising).run()
     if options.prune == "pep":
-        return pessimistically_pruned(tree)
+        return pessimistically_pruned(tree, options.standard_errors)
+    if options.prune == "interval":
+        return interval_pruned(tree, options.confidence)
     return tree
 
 
@@ -45,10 +48,12 @@ class ErrorBasedPruning:
         Has the problem loaded.
     problem : Problem
     confidence : float
+    raising : bool
+        Whether a branch may take the place of its parent.
     """
 
-    def __init__(self, tree: Tree, engine: Engine, problem: Problem, confidence: float) -> None:
-        self._engine, self._confidence = engine, confidence
+    def __init__(self, tree: Tree, engine: Engine, problem: Problem, confidence: float, raising: bool = True) -> None:
+        self._engine, self._confidence, self._raising = engine, confidence, raising
         self._least_rise = least_rise(confidence)
         self._case_units = problem.settings.case_units
         # The working tree shares these arrays: `kind` and `branch` change as branches are cut and raised.
@@ -94,6 +99,11 @@ class ErrorBasedPruning:
         if not len(inner):
             return inner
         as_leaf = self._estimate[inner]
+        if not self._raising:
+            to_leaf = as_leaf <= as_tree + SIMPLER_BY
+            self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
+            self._cut(inner[to_leaf])
+            return inner[:0]
         largest = self._largest_branches(inner)
         pairs = Pairs(inner, largest, self._allowed(as_leaf, as_tree, self._estimate[largest]))
         changes = self._placed.send(self._tree, self._units, pairs)
@@ -187,49 +197,6 @@ class ErrorBasedPruning:
         """The living nodes as a tree; their old order is a preorder of it."""
         units = self._units[self._alive]
         weight = units.sum(1) / self._case_units
-        tree = _subset(replace(self._tree, errors=self._estimate), self._alive)
+        tree = subset(replace(self._tree, errors=self._estimate), self._alive)
         class_weights = np.where(weight[:, None] > 0, units / self._case_units, tree.class_weights)
         return replace(tree, weight=weight, class_weights=class_weights)
-
-
-def pessimistically_pruned(tree: Tree) -> Tree:
-    """Pessimistic error pruning (Quinlan 1987), from the top down on the counts of the tree as grown.
-
-    A node becomes a leaf if its errors as one, plus 1/2, are at most those of its subtree's leaves, plus 1/2 for each
-    leaf that holds cases, plus one standard error of that sum. The errors of the pruned tree are these corrected ones.
-    """
-    largest = np.where(tree.weight > 0, tree.class_weights.max(1), 0.0)
-    as_leaf = np.where(tree.weight > 0, tree.weight - largest + 0.5, 0.0)
-    cost = np.where(tree.kind == LEAF, as_leaf, 0.0)
-    for level in reversed(tree.levels[1:]):
-        np.add.at(cost, tree.parent[level], cost[level])
-    inner = tree.kind != LEAF
-    cut = inner & (as_leaf <= pessimistic_limit(cost, tree.weight))
-    below = np.zeros(tree.n_nodes + 1, np.int64)  # how many cut nodes' subtrees start less how many end
-    np.add.at(below, np.flatnonzero(cut) + 1, 1)
-    np.add.at(below, tree.end[cut], -1)
-    kind = np.where(cut, LEAF, tree.kind).astype(np.int8)
-    errors = np.where(cut, as_leaf, cost)
-    return _subset(replace(tree, kind=kind, errors=errors), np.cumsum(below[:-1]) == 0)
-
-
-def _subset(tree: Tree, alive: npt.NDArray[np.bool_]) -> Tree:
-    """Only the living nodes of a tree, in their order; leaves lose the tests that they had."""
-    number = np.cumsum(alive) - 1
-    inner = tree.kind[alive] != LEAF
-    n_branches = np.where(inner, np.diff(tree.branch_start)[alive], 0)
-    n_values = np.where(inner, np.diff(tree.value_start)[alive], 0)
-    branch_first, value_first = tree.branch_start[:-1][alive], tree.value_start[:-1][alive]
-    return Tree(
-        kind=tree.kind[alive],
-        attribute=np.where(inner, tree.attribute[alive], -1).astype(np.int32),
-        threshold=np.where(inner, tree.threshold[alive], np.nan),
-        branch_start=np.concatenate([[0], np.cumsum(n_branches)]),
-        branch=number[tree.branch[ranges(branch_first, branch_first + n_branches)]],
-        value_start=np.concatenate([[0], np.cumsum(n_values)]),
-        value_branch=tree.value_branch[ranges(value_first, value_first + n_values)],
-        label=tree.label[alive],
-        weight=tree.weight[alive],
-        errors=tree.errors[alive],
-        class_weights=tree.class_weights[alive],
-    )

@@ -10,6 +10,7 @@ from c45gpu.induction.grow import Progress, grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pruned
+from c45gpu.induction.prunings import held_out, reduced_error_pruned
 from c45gpu.induction.window import train_windowed
 from c45gpu.kernels.engine import Engine, open_engine
 from c45gpu.model.store import Model
@@ -48,6 +49,8 @@ def train(
     """
     options = options or Options()
     problem = pose(table, options)
+    held = held_out(problem.table, options.held_out, options.random_state) if options.prune == "rep" else None
+    problem = problem if held is None else pose(held.growing, options)
     total = int(problem.units.sum()) / problem.settings.case_units
     record: dict[str, Any] = {"cases": problem.table.n_cases, "weight": total}
     worker = open_engine(engine, problem.table.n_cases * len(problem.used)) if isinstance(engine, str) else engine
@@ -58,6 +61,9 @@ def train(
         else:
             tree = grown(worker, problem, options, progress)
             simple = pruned(tree, worker, problem, options)
+            if held is not None:
+                simple = reduced_error_pruned(tree, pose(held.pruning, options))
+                record["held_out"] = held.pruning.n_cases
     finally:
         worker.close()
     return Model(problem.table.schema, tree, simple, options.to_dict(), record)
