@@ -164,7 +164,7 @@ def asked(draw: st.DrawFn, original: bool = False) -> Asked:
     if original:
         return Asked(Options(**given), Settings(**given))
     given |= {
-        "cut_points": draw(st.sampled_from(["all", "all", "class_boundaries"])),
+        "cut_points": "all" if given["compat"] else draw(st.sampled_from(["all", "class_boundaries"])),
         "threshold_cost": draw(st.sampled_from([True, True, False])),
         "min_samples_split": draw(st.sampled_from([2, 2, 6, 11])),
         "min_samples_leaf": draw(st.sampled_from([1, 1, 2, 4])),

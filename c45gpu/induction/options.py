@@ -131,6 +131,11 @@ class Options:
                 f"min_gain_ratio={self.min_gain_ratio!r} and criterion={self.criterion!r} exclude each other: "
                 "leave min_gain_ratio at 0, or take criterion='gain_ratio'"
             )
+        if self.cut_points == "class_boundaries" and self.compat is not None:
+            raise OptionError(
+                f"cut_points='class_boundaries' and compat={self.compat!r} exclude each other, as the original tries "
+                "all cuts: leave one of them out"
+            )
         if self.windowed and self.prune == "rep":
             raise OptionError(
                 "windowing and prune='rep' exclude each other, as windows grow over all cases: take another pruning, "

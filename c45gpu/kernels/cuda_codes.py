@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from numba import cuda, int64
 
-from c45gpu.choose import Settings
+from c45gpu.choose import Settings, branch_counts
 from c45gpu.formulas import least_side
 from c45gpu.kernels.cuda_counts import (
     NOTHING,
@@ -30,7 +30,16 @@ from c45gpu.kernels.cuda_counts import (
     units_of,
 )
 from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_measures import (
+    ByClass,
+    inner_of_node,
+    inner_of_sides,
+    one_class_of,
+    split_of,
+    whole_term,
+)
 from c45gpu.kernels.cuda_score import Found, best_of_block, sums_of_block
+from c45gpu.measures import ENTROPY
 
 CUT_BITS = 32
 
@@ -92,7 +101,7 @@ def score_codes(
         cell = node * attributes + codes.attribute[column]
         weight = node_weight[node]
         found.gain[cell], found.tries[cell], found.cut[cell], found.possible[cell] = gain, tries, cut, possible
-        found.split[cell] = h_of(weight, weights) - h_of(weight - known, weights) - branches
+        found.split[cell] = split_of(weight, known, branches, weights, settings)
 
 
 @on_device
@@ -125,6 +134,25 @@ def next_code(histogram: Any, start: Any, code: Any, n_codes: Any, below: Any, n
 
 
 @on_device
+def inner_of_cut(histogram: Any, row: Any, last: Any, below: Any, known: Any, weights: Any, settings: Any) -> Any:
+    """What is left to tell on both sides of a cut after a row of running class weights."""
+    if settings.measure != ENTROPY:
+        return inner_of_sides(below, known, ByClass(histogram, 1, row), ByClass(histogram, 1, last), settings)
+    inner = h_of(below, weights) + h_of(known - below, weights)
+    for c in range(settings.n_classes):
+        inner -= h_of(histogram[row + c], weights) + h_of(histogram[last + c] - histogram[row + c], weights)
+    return inner
+
+
+@on_device
+def values_differ(histogram: Any, start: Any, code: Any, following: Any, n_classes: Any) -> Any:
+    """Whether the cases of two neighbouring values are not all of one class; of running class weights."""
+    row = start + code * n_classes
+    here = one_class_of(row, row - n_classes, code > 0, histogram, n_classes)
+    return here < 0 or here != one_class_of(start + following * n_classes, row, True, histogram, n_classes)
+
+
+@on_device
 def best_cut(histogram: Any, start: Any, n_codes: Any, codes: Any, column: Any, weights: Any, settings: Any) -> Any:
     """Gain, known weight, H of both sides, cuts tried, name of the cut, and 1 if there is one; of running weights."""
     n_classes, last = settings.n_classes, start + (n_codes - 1) * settings.n_classes
@@ -139,17 +167,14 @@ def best_cut(histogram: Any, start: Any, n_codes: Any, codes: Any, column: Any, 
         if below > before and above > 0 and below >= side and above >= side and known >= 2 * settings.min_units:
             following = next_code(histogram, start, code, n_codes, below, n_classes)
             at = codes.first[column]
-            if codes.values[at + code] < codes.values[at + following] - settings.gap:
+            apart = codes.values[at + code] < codes.values[at + following] - settings.gap
+            if apart and (not settings.boundaries or values_differ(histogram, start, code, following, n_classes)):
                 tries += 1
-                here = h_of(below, weights) + h_of(above, weights)
-                for c in range(n_classes):
-                    here -= h_of(histogram[row + c], weights) + h_of(histogram[last + c] - histogram[row + c], weights)
+                here = inner_of_cut(histogram, row, last, below, known, weights, settings)
                 if below >= settings.min_units and above >= settings.min_units and here < inner:
                     inner, cut, low = here, (following << CUT_BITS) | code, below
     inner, cut, low, tries = best_of_block(inner, cut, low, tries)
-    base = h_of(known, weights)
-    for c in range(n_classes if n_codes > 0 else 0):
-        base -= h_of(histogram[last + c], weights)
+    base = inner_of_node(known, ByClass(histogram, 1, last), weights, settings) if n_codes > 0 else int64(0)
     branches = h_of(low, weights) + h_of(known - low, weights)
     return base - inner, known, branches, tries, cut, int64(1 if cut >= 0 else 0)
 
@@ -162,16 +187,44 @@ def all_values(histogram: Any, start: Any, n_codes: Any, weights: Any, settings:
     for code in range(cuda.threadIdx.x, n_codes, cuda.blockDim.x):
         weight = row_sum(histogram, start + code * n_classes, n_classes)
         of_all = h_of(weight, weights)
-        for c in range(n_classes):
-            inner -= h_of(histogram[start + code * n_classes + c], weights)
-        inner += of_all
+        if settings.measure == ENTROPY:
+            inner += of_all
+            for c in range(n_classes):
+                inner -= h_of(histogram[start + code * n_classes + c], weights)
         branches += of_all
         known += weight
-        ample += 1 if weight >= settings.min_units else 0
+        ample += branch_counts(weight, settings)
+    inner, branches, known, ample = sums_of_block(inner, branches, known, ample)
+    gain = gain_of_class(histogram, start, n_codes, told_to_all(known), weights, settings)
+    gain, _, _, _ = sums_of_block(gain, int64(0), int64(0), int64(0))
+    if settings.measure == ENTROPY:
+        gain += h_of(known, weights) - inner
+    return gain, known, branches, int64(0), int64(-1), int64(1 if ample >= 2 else 0)
+
+
+@on_device
+def told_to_all(value: Any) -> Any:
+    """What thread 0 has; to be called once, by all threads."""
+    cell = cuda.shared.array(1, int64)
+    if cuda.threadIdx.x == 0:
+        cell[0] = value
+    cuda.syncthreads()
+    return cell[0]
+
+
+@on_device
+def gain_of_class(histogram: Any, start: Any, n_codes: Any, known: Any, weights: Any, settings: Any) -> Any:
+    """A part of what a discrete test gains, for each thread: by other measures all of it, by information the node's."""
+    gain, n_classes = int64(0), settings.n_classes
     for c in range(cuda.threadIdx.x, n_classes, cuda.blockDim.x):
         total = int64(0)
         for code in range(n_codes):
             total += histogram[start + code * n_classes + c]
-        inner += h_of(total, weights)
-    inner, branches, known, ample = sums_of_block(inner, branches, known, ample)
-    return h_of(known, weights) - inner, known, branches, int64(0), int64(-1), int64(1 if ample >= 2 else 0)
+        if settings.measure == ENTROPY:
+            gain -= h_of(total, weights)
+        else:
+            gain -= whole_term(total, known, total, settings)
+            for code in range(n_codes):
+                row = start + code * n_classes
+                gain += whole_term(histogram[row + c], row_sum(histogram, row, n_classes), total, settings)
+    return gain

@@ -35,6 +35,8 @@ from c45gpu.kernels.cuda_counts import (
     units_of,
 )
 from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_measures import ByClass, inner_of_node, inner_of_sides, of_class, on_boundary, split_of
+from c45gpu.measures import ENTROPY
 
 
 class Lists(NamedTuple):
@@ -102,14 +104,6 @@ def count_tiles_of_many(lists: Lists, weights: Weights, tiles: Tiles, counts: An
         cuda.atomic.add(counts, class_of(word, lists.layout) * cuda.gridDim.x + tile, amount)
 
 
-class ByClass(NamedTuple):
-    """A weight for each class: ``cells[c * stride + offset]``."""
-
-    cells: Any
-    stride: Any
-    offset: Any
-
-
 class Scoring(NamedTuple):
     """What walking a list needs beside its entries."""
 
@@ -134,6 +128,7 @@ class Span(NamedTuple):
     begin: Any
     end: Any
     start: Any  # the first entry at the node
+    stop: Any  # and the one after its last
     near: Any  # from Lists.near_of
 
 
@@ -157,9 +152,14 @@ def walk_cuts(span: Span, lists: Any, weights: Any, settings: Any, low: ByClass,
         word = int64(lists.entries[i])
         above = known - below
         tried = i > span.start and below >= side and above >= side and is_new(word, lists.layout)
+        if tried and settings.boundaries:
+            tried = on_boundary(i, span.start, span.stop, lists)
         if tried and far_enough(i, word, lists, span.near, settings.gap):
             tries += 1
-            inner = h_of(below, weights) - low_sum + h_of(above, weights) - high_sum
+            if settings.measure == ENTROPY:
+                inner = h_of(below, weights) - low_sum + h_of(above, weights) - high_sum
+            else:
+                inner = inner_of_sides(below, known, low, totals, settings)
             if below >= settings.min_units and above >= settings.min_units and inner < best:
                 best, best_at, best_low = inner, i - span.start, below
         c = class_of(word, lists.layout)
@@ -186,7 +186,7 @@ def score_tiles(lists: Lists, weights: Weights, tiles: Tiles, scoring: Scoring, 
         row = c * n_tiles
         mine[c * threads + t] += scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
     begin, end = run_range(first, stop)
-    span = Span(begin, end, tiles.start[segment], lists.near_of[segment])
+    span = Span(begin, end, tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
     totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
     running = ByClass(mine, threads, t)
     inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)
@@ -206,7 +206,7 @@ def score_tiles_of_many(
     for c in range(scoring.settings.n_classes):
         row = c * n_tiles
         counts[row + tile] = scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
-    span = Span(first, stop, tiles.start[segment], lists.near_of[segment])
+    span = Span(first, stop, tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
     totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
     running = ByClass(counts, n_tiles, tile)
     inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)
@@ -274,17 +274,14 @@ def best_of_segments(
     inner, at, low, tries = best_of_block(inner, at, low, tries)
     if cuda.threadIdx.x > 0:
         return
-    base, known, segments = int64(0), int64(0), tiles.start.shape[0]
+    known, totals = int64(0), ByClass(scoring.totals, tiles.start.shape[0], segment)
     for c in range(scoring.settings.n_classes):
-        total = scoring.totals[c * segments + segment]
-        known += total
-        base -= h_of(total, weights)
-    base += h_of(known, weights)
+        known += of_class(c, totals)
     weight = asked.weight[asked.node[segment]]
     cell = asked.node[segment] * asked.attributes + asked.attribute[segment]
-    found.gain[cell] = base - inner
+    found.gain[cell] = inner_of_node(known, totals, weights, scoring.settings) - inner
     branches = h_of(low, weights) + h_of(known - low, weights)
-    found.split[cell] = h_of(weight, weights) - h_of(weight - known, weights) - branches
+    found.split[cell] = split_of(weight, known, branches, weights, scoring.settings)
     found.tries[cell] = tries
     found.possible[cell] = 1 if at >= 0 else 0
     found.cut[cell] = at
