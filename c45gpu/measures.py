@@ -47,7 +47,7 @@ def term(q: Any, side: Any, of_class: Any, measure: Any, scale: Any) -> Any:
 
 def gain_in_cases(gain: Any, split: Any, weight: Any) -> Any:
     """A chi-square gain over the weight of the node: statistic / W, given the known weight in place of `split`."""
-    return gain / CHI2_SCALE * (split / weight)
+    return gain / CHI2_SCALE / (weight / split)
 
 
 SHARED: Final = (term, gain_in_cases)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import int64
+from numba.cuda import libdevice
 
 from c45gpu.kernels.cuda_counts import class_of, h_of, is_new, on_device
-from c45gpu.measures import CHI2, ENTROPY, term
+from c45gpu.measures import CHI2, CHI2_SCALE, ENTROPY, GINI
 
 
 class ByClass(NamedTuple):
@@ -26,8 +28,12 @@ def of_class(c: Any, weights: ByClass) -> Any:
 
 @on_device
 def whole_term(q: Any, side: Any, total: Any, settings: Any) -> Any:
-    """What a class contributes on a side, by any measure but information."""
-    return int64(term(q, side, total, settings.measure, settings.scale))
+    """:func:`c45gpu.measures.term` with products that no compiler fuses with the sums inside ``//``."""
+    share = np.float64(q) / np.float64(max(side, 1))
+    if settings.measure == GINI:
+        return int64(libdevice.dmul_rn(np.float64(q) * settings.scale, share))
+    both = libdevice.dmul_rn(share, np.float64(q) / np.float64(max(total, 1)))
+    return int64(libdevice.dmul_rn(both, CHI2_SCALE))
 
 
 @on_device
