@@ -240,7 +240,7 @@ def argument(memory: Memory, name: str, array: np.ndarray[Any, Any], lower: int 
     """What a kernel sees of an array of the host."""
     root, first = memory.root_of(name, array)
     strides = tuple(stride // array.itemsize for stride in array.strides)
-    if array.ndim == 0 or (array.size and min(strides) < 1):
+    if array.ndim == 0 or any(stride < 1 and n > 1 for stride, n in zip(strides, array.shape, strict=True)):
         raise BadLaunch("the argument has no dimension, or repeats elements, or runs backwards", name)
     view = window(name, root, first, array.shape, strides)
     if lower:
