@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import STEM_SUFFIXES, Columns, stem_of, table_for, training_table
+from c45gpu.cli.learning import Learning, Stopping
 from c45gpu.cli.screen import note
-from c45gpu.cli.train import Learning, Unseen, one_source, trained
+from c45gpu.cli.train import Unseen, one_source, trained
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _from_data(
         raise OptionError(f"--data is for a model: {source} names the training cases already")
     from c45gpu.rules.derive import derive_from_model
 
-    options, table = learning.options(), training_table(source, columns)
+    options, table = learning.options(Stopping()), training_table(source, columns)
     return derive_from_model(trained(table, options, engine), table, redundancy=redundancy)
 
 

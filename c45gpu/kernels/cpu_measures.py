@@ -12,6 +12,7 @@ import numpy as np
 
 from c45gpu.choose import branch_counts, cut_sides
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_entry import class_of, new_of, row_of
 from c45gpu.kernels.cpu_score import MOST
 from c45gpu.kernels.cpu_units import h_of
 from c45gpu.measures import CHI2, ENTROPY, term
@@ -71,26 +72,19 @@ def _units_at(row: Any, units: Any) -> Any:
 @compiled
 def add_up(entries: Any, layout: Any, units: Any, totals: Any) -> None:
     """Class weights of a list; `units` are by row, or none where each case counts 1."""
-    row_bits = np.uint64(layout.row_bits)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     totals[:] = 0
     for i in range(len(entries)):
-        entry = np.uint64(entries[i])
-        totals[(entry >> row_bits) & class_mask] += _units_at(entry & mask, units)
+        totals[class_of(entries[i], layout)] += _units_at(row_of(entries[i], layout), units)
 
 
 @compiled
 def _class_of_value(entries: Any, layout: Any, start: Any) -> Any:
     """The class of all entries of the value that begins at a position, MIXED if there are more."""
-    row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
-    first = (np.uint64(entries[start]) >> row_bits) & class_mask
+    first = class_of(entries[start], layout)
     for i in range(start + 1, len(entries)):
-        entry = np.uint64(entries[i])
-        if entry >> new_bit:
+        if new_of(entries[i], layout):
             break
-        if (entry >> row_bits) & class_mask != first:
+        if class_of(entries[i], layout) != first:
             return np.int64(MIXED)
     return np.int64(first)
 
@@ -98,16 +92,12 @@ def _class_of_value(entries: Any, layout: Any, start: Any) -> Any:
 @compiled
 def scan_values(entries: Any, layout: Any, units: Any, totals: Any, known: Any, settings: Any, low: Any) -> Any:
     """Scan a list: the least left to tell, after how many entries, the weight below that cut, and the tries."""
-    row_bits, new_bit = np.uint64(layout.row_bits), np.uint64(layout.new_bit)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     best, best_at, best_low, tries = MOST, -1, np.int64(0), 0
     side, enough = cut_sides(known, settings)
     low[:] = 0
     weight, before, here = np.int64(0), np.int64(MIXED), np.int64(MIXED)
     for i in range(len(entries)):
-        entry = np.uint64(entries[i])
-        if entry >> new_bit or i == 0:
+        if i == 0 or new_of(entries[i], layout):
             if settings.boundaries:
                 before, here = here, _class_of_value(entries, layout, i)
             tried = here == MIXED or before != here
@@ -117,8 +107,8 @@ def scan_values(entries: Any, layout: Any, units: Any, totals: Any, known: Any, 
                     inner = _inner_of_cut(low, weight, totals, known, settings)
                     if inner < best:
                         best, best_at, best_low = inner, i, weight
-        units_here = _units_at(entry & mask, units)
-        low[(entry >> row_bits) & class_mask] += units_here
+        units_here = _units_at(row_of(entries[i], layout), units)
+        low[class_of(entries[i], layout)] += units_here
         weight += units_here
     return best, best_at, best_low, tries
 
@@ -177,10 +167,9 @@ def sum_codes(counts: Any, totals: Any, settings: Any) -> Any:
 @compiled
 def sum_values(entries: Any, layout: Any, units: Any, totals: Any, settings: Any, low: Any) -> Any:
     """As :func:`sum_codes`, of a list in the order of codes."""
-    new_bit = np.uint64(layout.new_bit)
     inner, branches, ample, start = np.int64(0), np.int64(0), np.int64(0), 0
     for i in range(1, len(entries) + 1):
-        if i == len(entries) or np.uint64(entries[i]) >> new_bit:
+        if i == len(entries) or new_of(entries[i], layout):
             add_up(entries[start:i], layout, units, low)
             here = low.sum()
             inner += inner_of(low, totals, settings)
