@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -54,6 +55,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Where growing stops: see :class:`c45gpu.induction.options.Options`.
     cut_points, threshold_cost, standard_errors, subtree_raising, held_out
         What is left out: see there.
+    class_weight : dict, "balanced" or None
+        Weights of the classes by label, which the samples' weights are multiplied with, so they count in the gain ratio
+        and in pruning. "balanced" gives every class the same weight in all.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
 
@@ -97,6 +101,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         standard_errors: float = 1.0,
         subtree_raising: bool = True,
         held_out: float = 1 / 3,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -121,6 +126,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.standard_errors = standard_errors
         self.subtree_raising = subtree_raising
         self.held_out = held_out
+        self.class_weight = class_weight
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -222,7 +228,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_classification_targets(labels)
         self.classes_, classes = encode_classes(labels)
         schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
-        return replace(table, schema=schema, classes=classes)
+        weights = table.weights
+        if self.class_weight is not None:
+            of_classes = compute_sample_weight(self.class_weight, labels)
+            weights = of_classes if weights is None else weights * of_classes
+        return replace(table, schema=schema, classes=classes, weights=weights)
 
     def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
         if hasattr(X, "columns"):

@@ -40,6 +40,19 @@ def test_default_parameters() -> None:
         "initial_window": None,
         "window_increment": None,
         "random_state": None,
+        "min_gain_ratio": 0.0,
+        "min_samples_split": 2,
+        "min_samples_leaf": 1,
+        "max_depth": None,
+        "max_leaf_nodes": None,
+        "max_features": None,
+        "significance": None,
+        "cut_points": "all",
+        "threshold_cost": True,
+        "standard_errors": 1.0,
+        "subtree_raising": True,
+        "held_out": 1 / 3,
+        "class_weight": None,
         "engine": "auto",
     }
 
@@ -179,3 +192,21 @@ def test_a_classifier_is_saved_as_a_model(tmp_path: Path) -> None:
     classifier = C45Classifier().fit(IRIS.data, IRIS.target)
     save(classifier.model_, tmp_path / "iris.c45")
     assert load(tmp_path / "iris.c45").pruned.equals(classifier.tree_)
+
+
+# ---------------------------------------------------------------- weights of classes
+def test_class_weights_are_weights_of_samples() -> None:
+    X, y = load_iris(return_X_y=True)
+    one = C45Classifier(class_weight={1: 3.0}).fit(X, y)
+    other = C45Classifier().fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    assert one.tree_.equals(other.tree_)
+    assert not one.tree_.equals(C45Classifier().fit(X, y).tree_)
+
+
+def test_balanced_classes_weigh_the_same_and_multiply_the_samples_weights() -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:110], y[:110]
+    whole = C45Classifier(class_weight="balanced").fit(X, y).unpruned_tree_.class_weights[0]
+    assert whole.tolist() == pytest.approx([110 / 3] * 3, rel=1e-9)
+    doubled = C45Classifier(class_weight="balanced").fit(X, y, sample_weight=np.full(110, 2.0))
+    assert doubled.unpruned_tree_.class_weights[0].tolist() == pytest.approx([220 / 3] * 3, rel=1e-9)
