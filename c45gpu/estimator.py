@@ -228,11 +228,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_classification_targets(labels)
         self.classes_, classes = encode_classes(labels)
         schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
-        weights = table.weights
+        whole = table.weights
         if self.class_weight is not None:
             of_classes = compute_sample_weight(self.class_weight, labels)
-            weights = of_classes if weights is None else weights * of_classes
-        return replace(table, schema=schema, classes=classes, weights=weights)
+            whole = of_classes if whole is None else whole * of_classes
+        return replace(table, schema=schema, classes=classes, weights=whole)
 
     def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
         if hasattr(X, "columns"):

@@ -193,7 +193,8 @@ def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -
     low, high = distinct[below].astype(np.float64), distinct[above].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         middle = np.where(np.isfinite(low + high), (low + high) / 2, low / 2 + high / 2)
-    if release8:
-        middle = middle.astype(np.float32).astype(np.float64)
-    rank = np.searchsorted(distinct, middle.astype(distinct.dtype) if release8 else middle, side="right") - 1
+        rounded = middle.astype(np.float32 if release8 else distinct.dtype)
+    if not release8:  # the greatest number of the column's precision that is not above the midpoint finds the same rank
+        rounded = np.where(rounded > middle, np.nextafter(rounded, distinct.dtype.type(-np.inf)), rounded)
+    rank = np.searchsorted(distinct, rounded.astype(distinct.dtype), side="right") - 1
     return distinct[np.clip(rank, below, above - 1)].astype(np.float64)
