@@ -38,8 +38,8 @@ def compile_for(table: Table) -> None:
 
 
 def kernels_kept() -> Kept:
-    """How many of the kernels a new process would find on disk."""
-    return kept(KERNELS)
+    """How many of the kernels for trees a new process would find on disk; those for rules are compiled when needed."""
+    return kept([kernel for kernel in KERNELS if not kernel.py_func.__module__.startswith("c45gpu.kernels.rule_")])
 
 
 def tables() -> Iterator[Table]:

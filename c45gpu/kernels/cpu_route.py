@@ -56,9 +56,9 @@ def _spread(row: Any, start: Any, steps: Any, weight: Any, frequency: Any, stack
 @compiled
 def route_rows(rows: Any, steps: Any, weight: Any, frequency: Any, stack: Any, shares: Any, out: Any) -> None:
     """Class frequencies of some cases; weights and frequencies are by slot."""
-    cases = np.arange(len(rows), dtype=np.int32)
+    cases = np.arange(len(out), dtype=np.int32)
     slots, going = np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64)
-    for first in range(0, len(rows), ABREAST):
+    for first in range(0, len(out), ABREAST):
         abreast = cases[first : first + ABREAST]
         walk(rows, abreast, 0, steps, slots, going)
         for k in range(len(abreast)):
@@ -80,9 +80,10 @@ def route(tree: Tree, table: Table, crew: Crew) -> npt.NDArray[np.float64]:
     weight, frequency = tree.weight[steps.node_of], leaf_probabilities(tree)[steps.node_of]
 
     def job(first: int, stop: int) -> None:
-        rows = np.empty((stop - first, len(tested)), word, order="F")  # in cache anyhow, and copied there faster
+        # by column, since all is in cache anyhow, and copied there faster; two at least, or numba sees another layout
+        rows = np.empty((max(2, stop - first), max(2, len(tested))), word, order="F")
         for k, a in enumerate(tested.tolist()):
-            rows[:, k] = table.column(a)[first:stop]
+            rows[: stop - first, k] = table.column(a)[first:stop]
         stack, shares = np.empty(tree.n_nodes + 1, np.int64), np.empty(tree.n_nodes + 1)
         route_rows(rows, steps, weight, frequency, stack, shares, out[first:stop])
 
