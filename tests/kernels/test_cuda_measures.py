@@ -30,17 +30,20 @@ SIZES = [LISTS._replace(tile=3, few=1), LISTS._replace(tile=33), CODES._replace(
 def runs_of_a_class(seed: int, n: int = 60, n_classes: int = 3) -> Table:
     """Columns whose values have a few cases each, mostly of one class that neighbouring values share.
 
-    The case that differs is the first, the last or another of its value.
+    The case that differs may be any of its value; of the greatest value it is the last. Of two discrete attributes the
+    second has a value of two cases.
     """
     chance = np.random.default_rng(seed)
     columns = [np.sort(chance.integers(0, values, n)) for values in (9, 18)]
     classes = (columns[0] // 3 + columns[1] // 9) % n_classes
-    odd = chance.random(n) < 0.12
+    odd = (chance.random(n) < 0.12) & (np.arange(n) < 0.75 * n)
     classes = np.where(odd, chance.integers(0, n_classes, n), classes)
     code = (classes + chance.integers(0, 3, n)) % 5
-    order = np.argsort(chance.random(n))
-    columns, classes, code = [column[order] for column in columns], classes[order], code[order]
-    return table_of([columns[0].astype(np.float32), columns[1].astype(np.float64), (code, 7)], classes, n_classes)
+    rare = np.where(np.arange(n) % (n // 2) == 5, 2, code % 2)
+    classes[-1] = (classes[-2] + 1) % n_classes
+    order = np.append(np.argsort(chance.random(n - 1)), n - 1)
+    few, more = columns[0].astype(np.float32), columns[1].astype(np.float64)
+    return table_of([few[order], more[order], (code[order], 7), (rare[order], 3)], classes[order], n_classes)
 
 
 TABLES = {
@@ -91,7 +94,7 @@ def test_scores(name: str, sizes: Sizes, criterion: Criterion, cuts: CutPoints) 
         assert_same_scores(found, expected)
         scored += int(expected.possible.sum())
         nodes = np.flatnonzero(expected.possible.any(1))
-        attribute = np.array([one_of(np.flatnonzero(expected.possible[i]), i + level) for i in nodes])
+        attribute = np.array([one_of(np.flatnonzero(expected.possible[i]), i + level - 1) for i in nodes])
         there, here = divide(reference, expected, nodes, attribute), divide(engine, found, nodes, attribute)
         assert (here.below.tolist(), here.above.tolist()) == (there.below.tolist(), there.above.tolist())
         frontier = there.frontier
