@@ -28,8 +28,8 @@ class Options:
     min_cases : int
         At least two branches of a test must have this weight (-m), in cases; 1 or more.
     confidence : float
-        The confidence of error-based pruning, 0 < confidence <= 1 (-c, there in percent), and of "interval". Smaller
-        prunes more.
+        The confidence of error-based pruning, 0 < confidence <= 1 (-c, there in percent), and of "interval", there at
+        most 0.5. Smaller prunes more.
     prune : {"ebp", "pep", "interval", "rep", "none"}
         "ebp" is C4.5's error-based pruning, "pep" Quinlan's pessimistic error pruning of 1987, "interval" cuts where
         the upper end of the score interval of the error rate says so, "rep" where held-out cases do.
@@ -135,6 +135,11 @@ class Options:
             raise OptionError(
                 f"cut_points='class_boundaries' and compat={self.compat!r} exclude each other, as the original tries "
                 "all cuts: leave one of them out"
+            )
+        if self.prune == "interval" and self.confidence > 0.5:
+            raise OptionError(
+                f"prune='interval' and confidence={self.confidence!r} exclude each other, as the bound would lie below "
+                "the rate that is seen: give a confidence of at most 0.5"
             )
         if self.windowed and self.prune == "rep":
             raise OptionError(

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise
 from c45gpu.induction.options import Options
-from c45gpu.induction.prunings import interval_pruned, pessimistically_pruned, subset
+from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset
 from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree, ranges
@@ -130,10 +130,7 @@ class ErrorBasedPruning:
 
     def _relabel(self, nodes: Int64s) -> None:
         """The most frequent class; of equals the old label if it is one of them, else the first."""
-        units, label = self._units[nodes], self._tree.label[nodes]
-        best = units.max(1)
-        stays = units[np.arange(len(nodes)), label] == best
-        self._tree.label[nodes] = np.where(stays, label, units.argmax(1))
+        self._tree.label[nodes] = labels_of(self._units[nodes], self._tree.label[nodes])
 
     def _leaf_estimates(self, units: Int64s) -> Floats:
         """Estimated errors of leaves with these class weights; 0 for one without cases."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,13 @@ def interval_pruned(tree: Tree, confidence: float) -> Tree:
     return _bottom_up(tree, as_leaf, 1.0)
 
 
+def labels_of(units: Int64s, label: npt.NDArray[np.integer[Any]]) -> Int64s:
+    """The most frequent class of nodes with these class weights; of equals the old label if it is one of them."""
+    stays = units[np.arange(len(units)), label] == units.max(1)
+    labels: Int64s = np.where(stays, label, units.argmax(1))
+    return labels
+
+
 class Held(NamedTuple):
     """Cases to grow on, and cases to prune with."""
 
@@ -78,12 +85,15 @@ def reduced_error_pruned(tree: Tree, pruning: Problem) -> Tree:
 
     A node becomes a leaf of its class if that gets no more of these cases wrong than its subtree. The errors of the
     pruned tree are theirs, in proportion to the weight that it was grown on.
+
+    A case with an unknown value is divided among branches as in training, by the other held-out cases there; where
+    none of them has a known value either, they tell nothing and do not count.
     """
     units = Placement(pruning, tree).class_units(tree.n_nodes)
     for level in reversed(tree.levels[1:]):
         np.add.at(units, tree.parent[level], units[level])
     wrong = units.sum(1) - units[np.arange(tree.n_nodes), tree.label]
-    scale = float(tree.weight[0]) / float(units[0].sum())
+    scale = float(tree.weight[0]) / max(float(units[0].sum()), 1.0)
     return _bottom_up(tree, wrong.astype(np.float64), scale)
 
 

@@ -24,6 +24,7 @@ from c45gpu.induction.grow import Progress, grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pruned
+from c45gpu.induction.prunings import labels_of
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Int64s, Problem
@@ -196,8 +197,7 @@ def with_all_cases(tree: Tree, whole: Problem) -> Tree:
         np.add.at(units, tree.parent[level], units[level])
         np.add.at(errors, tree.parent[level], errors[level])
     weight = units.sum(1)
-    stays = units[np.arange(tree.n_nodes), tree.label] == units.max(1)
-    label = np.where(stays, tree.label, units.argmax(1)).astype(tree.label.dtype)
+    label = labels_of(units, tree.label).astype(tree.label.dtype)
     for level in tree.levels[1:]:
         empty = level[weight[level] == 0]
         units[empty] = units[tree.parent[empty]]

@@ -112,6 +112,7 @@ def test_all_features_is_no_limit(cases: Sample, seed: int) -> None:
         ({"standard_errors": -0.1}, "standard_errors=-0.1 will not do: give a number that is not negative"),
         ({"criterion": "gini", "min_gain_ratio": 0.1}, "min_gain_ratio=0.1 and criterion='gini' exclude each other"),
         ({"cut_points": "class_boundaries", "compat": "r8"}, "cut_points='class_boundaries' and compat='r8' exclude"),
+        ({"prune": "interval", "confidence": 0.6}, "prune='interval' and confidence=0.6 exclude each other"),
         ({"n_trials": 3, "prune": "rep"}, "windowing and prune='rep' exclude each other"),
     ],
 )

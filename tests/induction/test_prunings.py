@@ -129,6 +129,13 @@ def test_training_by_held_out_cases() -> None:
     assert model.pruned.n_nodes == 3
 
 
+def test_held_out_cases_that_know_nothing_keep_no_test() -> None:
+    tree = small_tree((10, 0), (0, 10))
+    unknown = sample([("discrete", 2, [None, None])], 2, [0, 1], None).table
+    simple = reduced_error_pruned(tree, pose(unknown, Options()))
+    assert (simple.n_nodes, simple.errors.tolist()) == (1, [0.0])
+
+
 # ---------------------------------------------------------------- error-based pruning without raising
 @given(larger_samples())
 def test_without_raising_every_test_stays_where_it_was(cases: Sample) -> None:
