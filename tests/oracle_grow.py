@@ -1,24 +1,20 @@
-"""The oracle's numbers, cases and growing (specification sections 4 to 6); see oracle.py."""
+"""The oracle's cases and growing (specification sections 4 to 6); see oracle.py."""
 
 from __future__ import annotations
 
 import math
-import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, DefaultContext, setcontext
+from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-DefaultContext.prec = 50  # of threads to come
-setcontext(DefaultContext)
+from tests.oracle_numbers import decimal, exceeds, gain_and_info, n_log_n, near, single
 
 EPS = Decimal("0.001")
-SAME = Decimal("1e-30")  # relative: two numbers so near are equal, and what is left is the rounding of 50 digits
-NEAR = Decimal("1e-9")  # a guide may choose between tests so nearly equal
 ROUGHLY = Decimal("1e-6")  # relative: what single precision may not tell apart
 NO_AVERAGE = Decimal(10) ** 6
 
@@ -89,36 +85,9 @@ class Candidate:
     threshold: float | None = None
 
 
-# ---------------------------------------------------------------- numbers
-@lru_cache(maxsize=1_000_000)
-def n_log_n(n: int) -> Decimal:
-    """n * log2(n), 0 at 0."""
-    return n * Decimal(n).ln() / Decimal(2).ln() if n > 1 else Decimal(0)
-
-
-def information(units: Sequence[int]) -> Decimal:
-    """Total information of a division: T log2 T less the same of its parts."""
-    return n_log_n(sum(units)) - sum(map(n_log_n, units), Decimal(0))
-
-
-def exceeds(a: Decimal, b: Decimal) -> bool:
-    """Whether a is greater than b, and not only by rounding."""
-    return a - b > SAME * max(abs(a), abs(b))
-
-
 def wins(settings: Settings, a: Decimal, b: Decimal) -> bool:
     """Whether a test of worth a is taken instead of one of worth b that stands before it."""
     return exceeds(a, b) if not settings.last_of_ties else a - b > -ROUGHLY * max(abs(a), abs(b))
-
-
-def near(a: Decimal, b: Decimal) -> bool:
-    """Whether a machine with 53 bits might take a and b for each other."""
-    return abs(a - b) <= NEAR * max(abs(a), abs(b)) + NEAR / 1000
-
-
-def single(value: float) -> float:
-    """The nearest float32."""
-    return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
 # ---------------------------------------------------------------- the training cases
@@ -220,38 +189,6 @@ def discrete_candidate(training: Training, cases: list[Case], attribute: int) ->
     return Candidate(attribute, gain, info)
 
 
-def gain_and_info(criterion: str, branches: list[list[int]], unknown: int) -> tuple[Decimal, Decimal]:
-    """What a test gains, in bits for each case (known or not) or by another measure, and its split information."""
-    weight = unknown + sum(map(sum, branches))
-    split = information([unknown, *map(sum, branches)]) / weight
-    totals = [sum(column) for column in zip(*branches, strict=True)]
-    if criterion == "gini":
-        return decimal((impurity(totals) - sum(map(impurity, branches))) / weight), split
-    if criterion == "chi2":
-        return decimal(chi_square(branches, totals) / weight), split
-    base = information(totals)
-    gain = base - sum(map(information, branches), Decimal(0))
-    if abs(gain) <= SAME * (base + weight):
-        gain = Decimal(0)
-    return gain / weight, split
-
-
-def impurity(group: Sequence[int]) -> Fraction:
-    """Gini impurity times the weight."""
-    n = sum(group)
-    return n * (1 - sum((Fraction(q, n) ** 2 for q in group), Fraction(0))) if n else Fraction(0)
-
-
-def chi_square(branches: list[list[int]], totals: list[int]) -> Fraction:
-    """Sum of (seen - expected)^2 / expected over branches and classes that hold something."""
-    statistic, known = Fraction(0), sum(totals)
-    for branch in branches:
-        for seen, total in zip(branch, totals, strict=True):
-            expected = Fraction(sum(branch) * total, known) if known else Fraction(0)
-            statistic += (seen - expected) ** 2 / expected if expected else 0
-    return statistic
-
-
 def cuts_tried(training: Training, groups: dict[Value, list[int]]) -> Iterator[tuple[Any, Any, list[int]]]:
     """The cuts that the original tries: the values on both sides and the class weights of the low one."""
     values = sorted(value for value in groups if value is not None)
@@ -297,10 +234,6 @@ def continuous_candidates(training: Training, cases: list[Case], attribute: int)
             if exceeds(gain, cost):
                 possible.append(Candidate(attribute, gain - cost, info, threshold(training, attribute, below, above)))
     return possible
-
-
-def decimal(number: Fraction) -> Decimal:
-    return Decimal(number.numerator) / Decimal(number.denominator)
 
 
 def threshold(training: Training, attribute: int, below: float, above: float) -> float:

@@ -150,6 +150,17 @@ def random_class(chance: random.Random, values: Sequence[Value], n_classes: int)
     return sum((value or 0) > (1 if isinstance(value, int) else 0.5) for value in values) % n_classes
 
 
+OF_THE_HOST = [  # what the host does beside an engine; the oracle knows none of it
+    Options(min_cases=1, max_features="sqrt", random_state=3),
+    Options(min_cases=1, max_leaf_nodes=5),
+    Options(significance=0.01),
+    Options(prune="interval", confidence=0.1),
+    Options(prune="rep", random_state=1),
+    Options(subtree_raising=False),
+    Options(prune="pep", standard_errors=0.0),
+]
+
+
 @st.composite
 def asked(draw: st.DrawFn, original: bool = False) -> Asked:
     """Options of every kind, or only those that the original has."""

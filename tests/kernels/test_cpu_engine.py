@@ -14,7 +14,7 @@ from c45gpu.induction.train import train
 from c45gpu.kernels import cpu_counting, cpu_lists
 from c45gpu.kernels.cpu_entry import Layout
 from tests.kernels.seeded import TABLES, on_cpu, reference_model, same
-from tests.strategies import Asked, Sample, asked, larger_samples, samples
+from tests.strategies import OF_THE_HOST, Asked, Sample, asked, larger_samples, samples
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -31,6 +31,7 @@ QUESTIONS = [
     Options(compat="r8"),
     Options(min_cases=1, confidence=1.0, criterion="gain", compat="r8"),
     Options(min_cases=20, confidence=0.01),
+    *OF_THE_HOST,
 ]
 
 

@@ -26,7 +26,7 @@ from c45gpu.kernels.cuda_device import Done, Sizes
 from c45gpu.kernels.engine import available, open_engine
 from tests.kernels.cuda_gate import table
 from tests.kernels.cuda_here import SMALL, emulated_engine
-from tests.strategies import Asked, Sample, asked, larger_samples, samples
+from tests.strategies import OF_THE_HOST, Asked, Sample, asked, larger_samples, samples
 
 TILES = (1, 2, 3, 31, 32, 33)
 
@@ -68,6 +68,11 @@ def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -
 def test_random_tables_with_unknown_values(seed: int) -> None:
     cases, cut = table(20 + seed, 2 + seed % 4, 2 + seed, 0.2), SMALL._replace(tile=TILES[seed % len(TILES)])
     same_tree(cases, Options(min_cases=1 + seed % 2), cut, seed, checks=False)
+
+
+@pytest.mark.parametrize("options", OF_THE_HOST, ids=str)
+def test_what_the_host_does(options: Options) -> None:
+    same_tree(table(60, 3, 4, 0.1), options, SMALL, 7, checks=False)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
