@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import numbers
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,7 +29,7 @@ Edges = npt.NDArray[np.float64]
 Classes = npt.NDArray[np.int32]
 
 
-class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]  # no types there
     """What all discretisers share: from edges to bins."""
 
     encode: Encoding
@@ -114,9 +115,9 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         return values, np.zeros(len(values), np.int32)
 
+    @abstractmethod
     def _edges(self, values: Floats, classes: Classes) -> Edges:
         """The edges of the bins, one more than bins, from the known values of a feature."""
-        raise NotImplementedError
 
 
 class _BinsOfOneKind(_Discretizer):
@@ -133,9 +134,8 @@ class _BinsOfOneKind(_Discretizer):
         more = {"quantile_method": "averaged_inverted_cdf"} if _knows("quantile_method") else {}
         bins = KBinsDiscretizer(self.n_bins, encode="ordinal", strategy=self._strategy, subsample=None, **more)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # that bins were joined, as n_bins_ tells; with a wrong feature
+            # that bins were joined, as n_bins_ tells; with a wrong feature
+            warnings.simplefilter("ignore", UserWarning)
             edges: Edges = bins.fit(values[:, None]).bin_edges_[0]
         return edges
 

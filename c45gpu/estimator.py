@@ -153,9 +153,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         OptionError
             When a parameter is out of range; it is a ValueError.
         """
-        options = self._options()
-        table = self._training_table(X, y, sample_weight)
-        self.model_: Model = train(table, options, self.engine)
+        self._learn(X, y, sample_weight)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -208,6 +206,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    def _learn(self, X: Any, y: Any, weights: npt.ArrayLike | None) -> Table:
+        """Set the model; returns what it was trained on."""
+        options = self._options()
+        table = self._training_table(X, y, weights)
+        self.model_: Model = train(table, options, self.engine)
+        return table
 
     def _options(self) -> Options:
         by_truth: dict[bool, Pruning] = {True: "ebp", False: "none"}

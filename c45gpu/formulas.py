@@ -1,4 +1,6 @@
-"""Quinlan's arithmetic: numbers in, a number out. Nobody else in c45gpu takes a logarithm.
+"""Quinlan's arithmetic: numbers in, a number out. Nobody else in c45gpu takes a logarithm that decides anything.
+
+(The CPU engine has a rough one, :func:`c45gpu.kernels.cpu_units.rough_log2`, to tell what this one need not look at.)
 
 Weights are whole numbers of units (2^-unit_bits of a case), information is a whole number of 2^-scale_bits
 (bits times units), so sums do not depend on their order and ties are exact. Everything up to :func:`log2_of` uses

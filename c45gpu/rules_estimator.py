@@ -11,8 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from c45gpu.data.table import Table
 from c45gpu.estimator import C45Classifier, FromDtype
 from c45gpu.induction.options import Criterion
-from c45gpu.induction.train import train
-from c45gpu.model.store import Model
 from c45gpu.rules.derive import derive_from_model
 from c45gpu.rules.rule import RuleSet
 
@@ -96,9 +94,7 @@ class C45Rules(C45Classifier):
         OptionError
             When a parameter is out of range; it is a ValueError.
         """
-        options = self._options()
-        table = self._training_table(X, y, sample_weight)
-        self.model_: Model = train(table, options, self.engine)
+        table = self._learn(X, y, sample_weight)
         self.rules_: RuleSet = derive_from_model(self.model_, table, redundancy=self.redundancy).rule_set
         return self
 

@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c45gpu.choose import branch_counts
-from c45gpu.formulas import least_side
+from c45gpu.choose import branch_counts, cut_sides
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of
 
@@ -89,10 +88,9 @@ def sum_of_h(counts: Any, h: Any) -> Any:
 @compiled
 def cut_range(known: Any, settings: Any) -> Any:
     """The cuts that are tried and those that may be taken, as weights of the low side: first and stop of each."""
-    side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
     if known < 2 * settings.min_units:
         return known, known, known, known
-    ample = max(side, settings.min_units)
+    side, ample = cut_sides(known, settings)
     return side, max(side, known - side + 1), ample, max(ample, known - ample + 1)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from c45gpu.choose import branch_counts
-from c45gpu.formulas import least_side, q_log_q
+from c45gpu.choose import branch_counts, cut_sides
+from c45gpu.formulas import q_log_q
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of
 from c45gpu.kernels.cpu_score import FEW_BLOCKS, MOST, block_size
@@ -193,8 +193,8 @@ def scan_units(
     best, best_at, best_low, tries = MOST, -1, np.int64(0), 0
     if known < 2 * settings.min_units:
         return best, best_at, best_low, tries
-    side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
-    sides = side, max(side, settings.min_units)
+    sides = cut_sides(known, settings)
+    side = sides[0]
     _bound_unit_blocks(n_blocks, totals, known, sides, room)
     limit = MOST
     for turn in range(-1 if n_blocks > 1 else 0, n_blocks):  # the most promising block first, to have a limit
@@ -222,8 +222,7 @@ def scan_unit_histogram(counts: Any, totals: Any, known: Any, settings: Any, low
     best, best_at, best_low, tries = MOST, -1, np.int64(0), 0
     if known < 2 * settings.min_units:
         return best, best_at, best_low, tries
-    side = least_side(known, settings.n_classes, settings.min_units, settings.cap_units)
-    ample = max(side, settings.min_units)
+    side, ample = cut_sides(known, settings)
     low[:] = 0
     weight, margin, rough_limit = np.int64(0), margin_of(known, totals), np.inf
     for code in range(len(counts)):

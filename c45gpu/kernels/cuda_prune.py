@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c45gpu.kernels.cpu_walk import row_type
+from c45gpu.kernels.cpu_walk import row_type, tested_attributes
 from c45gpu.kernels.cuda_device import Device, work_for
 from c45gpu.kernels.cuda_prune_tally import Standing, tallied
 from c45gpu.kernels.cuda_prune_walk import Ranges, Steps, put_back, walk_ranges
@@ -57,7 +57,7 @@ class Ground(NamedTuple):
     @classmethod
     def of(cls, device: Device, problem: Problem, tree: Tree, classes: Any) -> Ground:
         """What is needed of a tree as grown."""
-        tested = np.unique(tree.attribute[tree.kind != LEAF]).astype(np.int64)
+        tested = tested_attributes(tree)
         steps = Steps(
             kind=tree.kind,
             column=np.searchsorted(tested, np.maximum(tree.attribute, 0)).astype(np.int32),

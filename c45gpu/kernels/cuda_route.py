@@ -19,7 +19,7 @@ from numba import cuda, int64
 from numba.cuda import libdevice
 
 from c45gpu.data.table import Table
-from c45gpu.kernels.cpu_walk import row_type
+from c45gpu.kernels.cpu_walk import row_type, tested_attributes
 from c45gpu.kernels.cuda_counts import on_device
 from c45gpu.kernels.cuda_device import Device
 from c45gpu.model.predict import leaf_probabilities
@@ -123,7 +123,7 @@ def route_cases(values: Any, paths: Paths, shares: Any, out: Any) -> None:
 
 def paths_of(device: Device, tree: Tree) -> tuple[Paths, npt.NDArray[np.int64]]:
     """The paths of a tree, and the schema numbers of the attributes that it tests, in the order of the columns."""
-    tested = np.unique(tree.attribute[tree.kind != LEAF]).astype(np.int64)
+    tested = tested_attributes(tree)
     place = np.full(tree.n_nodes, -1, np.int64)
     place[tree.branch] = np.arange(len(tree.branch))
     arrays = Paths(

@@ -26,7 +26,7 @@ LEAST_GAIN: Final = 1e-9  # bits: less is rounding, and a climb that lived on it
 START_SHARES: Final = tuple(tenth / 10 for tenth in range(11))  # of the candidates; first none, last all
 KICKS: Final = 200  # climbs from the best subset so far with a few candidates changed
 KICKED: Final = 5  # candidates changed, on average
-LOOKS: Final = 1 << 25  # at candidates, after which no further climb begins: some ten seconds
+LOOKS: Final = 1 << 25  # at candidates, after which no further climb begins
 
 
 class ClassRules:
