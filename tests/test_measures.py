@@ -82,6 +82,7 @@ def test_python_numpy_and_compiled_code_agree(measure: int) -> None:
     q = np.minimum(q, of_class)
     arrays = term(q, side, of_class, measure, 16.0)
     assert arrays.tolist() == by_numba(q, side, of_class, measure).tolist()
+    assert (arrays == np.floor(arrays)).all()
     some = [term(*(int(x[i]) for x in (q, side, of_class)), measure, 16.0) for i in range(2000)]
     assert arrays[:2000].tolist() == some
 
