@@ -150,7 +150,8 @@ def random_class(chance: random.Random, values: Sequence[Value], n_classes: int)
     return sum((value or 0) > (1 if isinstance(value, int) else 0.5) for value in values) % n_classes
 
 
-OF_THE_HOST = [  # what the host does beside an engine; the oracle knows none of it
+OF_THE_HOST = [  # what the host does beside an engine
+    Options(min_cases=1, max_depth=2),
     Options(min_cases=1, max_features="sqrt", random_state=3),
     Options(min_cases=1, max_leaf_nodes=5),
     Options(significance=0.01),

@@ -54,11 +54,11 @@ def test_the_tests_that_tell_most_are_made_first() -> None:
 
 @pytest.mark.parametrize("few_first", [True, False])
 def test_of_two_branches_that_may_be_tested_the_one_that_tells_more_is(few_first: bool) -> None:
-    low, high = (2, 6) if few_first else (6, 2)  # cases of each class; the root tells all between classes 0, 1 and 2, 3
+    low, high = (2, 6) if few_first else (6, 2)  # cases of each class; below the root two classes are to be told apart
     classes = [c for c, n in ((0, low), (1, low), (2, high), (3, high)) for _ in range(n)]
-    columns = [("discrete", 2, [c // 2 for c in classes]), ("discrete", 2, [c % 2 for c in classes])]
-    tree = grow(sample(columns, 4, classes, None), max_leaf_nodes=3)
-    assert tree.n_leaves == 3
+    answers = [[c // 2 for c in classes], [int(c == 1) for c in classes], [int(c == 3) for c in classes]]
+    tree = grow(sample([("discrete", 2, column) for column in answers], 4, classes, None), max_leaf_nodes=3)
+    assert (tree.attribute[0], tree.n_leaves) == (0, 3)
     left, right = tree.branches(0).tolist()
     assert (tree.kind[left] == LEAF, tree.kind[right] == LEAF) == (few_first, not few_first)
 
