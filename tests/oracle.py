@@ -30,6 +30,7 @@ from tests.oracle_grow import (
     shares,
     single,
 )
+from tests.oracle_groups import strike_out_impossible_values
 from tests.recursion import deep_recursion
 
 __all__ = ["Json", "Problem", "Settings", "Value", "class_sums", "train"]
@@ -132,6 +133,7 @@ def train(problem: Problem, settings: Settings, guide: Json | None = None) -> tu
         prune_pessimistically(training, tree)
     else:
         estimate(training, tree, training.cases, update=True)
+    strike_out_impossible_values(training, tree)
     return unpruned, as_document(training, tree, as_grown=False)
 
 
@@ -164,4 +166,6 @@ def branch_taken(settings: Settings, node: Json, value: Value) -> int | None:
         return None
     if node["type"] == "threshold":
         return int(value > (node["cut"] if settings.compat is None else single(node["cut"])))
+    if node["type"] == "subset":
+        return next((b for b, values in enumerate(node["subsets"]) if value + 1 in values), None)
     return int(value) if value < len(node["branches"]) else None

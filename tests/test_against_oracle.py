@@ -22,7 +22,7 @@ from tests.oracle import Settings
 from tests.strategies import Asked, Column, Sample, asked, larger_samples, sample, samples
 
 ENGINES = ["reference"]
-EXACT = ("type", "leaf", "items", "dist", "att", "cut")
+EXACT = ("type", "leaf", "items", "dist", "att", "cut", "subsets")
 NEAR = 1e-9
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats, Table
+from c45gpu.induction.groups import Groups, ragged
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
 from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Engine
@@ -64,6 +65,7 @@ class Grower:
     ) -> None:
         self._engine, self._problem, self._whole, self._limits = engine, problem, whole, limits or Limits()
         self._used = np.array(problem.used, np.int64)
+        self._groups = Groups(engine, problem)
         frontier = engine.load(problem)
         self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
         self._advance(frontier, np.zeros(1, np.int64), root_key(self._limits.seed))
@@ -85,12 +87,13 @@ class Grower:
 
     def _chosen(self) -> Splits:
         """The best test of each open node that has one."""
-        node, attribute, cut = [], [], []
-        batch = max(1, BATCH_BYTES // (CANDIDATE_BYTES * max(1, len(self._problem.used))))
+        node, attribute, cut, branches = [], [], [], []
+        of_a_node = CANDIDATE_BYTES * max(1, len(self._problem.used)) + self._groups.bytes_of_a_node
+        batch = max(1, BATCH_BYTES // of_a_node)
         weight = self._open_weights.sum(1)
         for first in range(0, len(self._open), batch):
             stop = min(first + batch, len(self._open))
-            candidates = self._engine.score(first, stop)
+            candidates = self._groups.put_in(self._engine.score(first, stop), first, weight[first:stop])
             if self._limits.n_features is not None:
                 seen = drawn(self._keys[first:stop], len(self._used), self._limits.n_features)
                 candidates = replace(candidates, possible=candidates.possible & seen)
@@ -99,7 +102,8 @@ class Grower:
             node.append(first + tested)
             attribute.append(chosen[tested])
             cut.append(candidates.cut[tested, chosen[tested]])
-        return Splits(np.concatenate(node), np.concatenate(attribute), np.concatenate(cut))
+            branches += self._groups.branches(tested, chosen[tested])
+        return Splits(np.concatenate(node), np.concatenate(attribute), np.concatenate(cut), *ragged(branches))
 
     def _add(self, splits: Splits, children: Children) -> None:
         """Add the branches of the nodes that were split."""
@@ -112,6 +116,8 @@ class Grower:
                 [self._thresholds(splits.attribute, children.below, children.above), np.full(m, np.nan)]
             ),
             class_units=np.concatenate([self._open_weights[splits.node], children.frontier.class_weights]),
+            group_start=np.concatenate([splits.group_start, np.full(m, splits.group_start[-1])]),
+            group_branch=splits.group_branch,
         )
         keys = branch_keys(self._keys[splits.node[children.split]], children.branch)
         self._advance(children.frontier, self._growing.add(growth)[k:], keys)

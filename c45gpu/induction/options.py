@@ -67,6 +67,10 @@ class Options:
         "ebp" may put a branch in the place of its parent.
     held_out : float
         The share of the cases that "rep" prunes with and does not grow on, above 0 and below 1.
+    group_values : bool
+        A discrete attribute of more than two values is tested with a branch for each group of values (-s).
+    binary_splits : bool
+        A discrete attribute of more than two values is tested for the one value that gains most: J48's -B.
 
     Raises
     ------
@@ -95,6 +99,8 @@ class Options:
     standard_errors: float = 1.0
     subtree_raising: bool = True
     held_out: float = 1 / 3
+    group_values: bool = False
+    binary_splits: bool = False
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -107,7 +113,7 @@ class Options:
             value = getattr(self, name)
             if value is not None or name not in _MAY_BE_NONE:
                 _require(_is_number(value) and above <= value <= at_most and value != above, name, value, wanted)
-        for name in ("threshold_cost", "subtree_raising"):
+        for name in ("threshold_cost", "subtree_raising", "group_values", "binary_splits"):
             _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "True or False")
         _require_features(self.max_features)
         self._require_agreement()
@@ -126,6 +132,11 @@ class Options:
         return asdict(self)
 
     def _require_agreement(self) -> None:
+        if self.group_values and self.binary_splits:
+            raise OptionError(
+                "group_values and binary_splits exclude each other, as both say which values share a branch: "
+                "give one of them"
+            )
         if self.min_gain_ratio > 0 and self.criterion != "gain_ratio":
             raise OptionError(
                 f"min_gain_ratio={self.min_gain_ratio!r} and criterion={self.criterion!r} exclude each other: "

@@ -18,6 +18,7 @@ from c45gpu.formulas import (
     scale_bits_for,
     unit_bits_for,
 )
+from c45gpu.grouping import GROUPS, NO_GROUPS, ONE_VALUE
 from c45gpu.induction.options import Options
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.measures import CHI2, ENTROPY, GINI, bound_of_zero
@@ -41,8 +42,10 @@ def pose(table: Table, options: Options) -> Problem:
         raise DataError(f"case {int((table.classes < 0).argmax()) + 1} has no class: leave such cases out")
     unit_bits, units = _units(table)
     settings = _settings(options, table.schema.n_classes, unit_bits, int(units.sum()))
-    facts = _facts(table, int(units.sum()) / settings.case_units, settings.measure)
-    return Problem(table, units, settings, facts, may_finish=options.max_features is None)
+    grouping = GROUPS if options.group_values else ONE_VALUE if options.binary_splits else NO_GROUPS
+    facts = _facts(table, int(units.sum()) / settings.case_units, settings.measure, grouping)
+    may_finish = options.max_features is None and grouping == NO_GROUPS
+    return Problem(table, units, settings, facts, may_finish, grouping)
 
 
 def _settings(options: Options, n_classes: int, unit_bits: int, total_units: int) -> Settings:
@@ -95,11 +98,11 @@ def _units(table: Table) -> tuple[int, Int64s]:
     return unit_bits, np.rint(np.ldexp(weights, unit_bits)).astype(np.int64)
 
 
-def _facts(table: Table, total: float, measure: int) -> Facts:
+def _facts(table: Table, total: float, measure: int, grouping: int) -> Facts:
     used = [table.schema.attributes[a] for a in table.schema.used]
     n_values = np.array([len(a.values) for a in used], np.int64)
     discrete = np.array([a.kind == "discrete" for a in used], np.bool_)
     many = n_values >= MANY_VALUES * total
-    branches = np.where(discrete, n_values, 2)
+    branches = np.where(discrete & ((grouping != ONE_VALUE) | (n_values <= 2)), n_values, 2)
     bounds = [bound_of_zero(measure, table.schema.n_classes, int(b)) for b in branches]
-    return Facts(np.array(bounds, np.int64), ~many | many.all())
+    return Facts(np.array(bounds, np.int64), ~many | many.all() | (grouping == GROUPS))

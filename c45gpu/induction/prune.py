@@ -21,6 +21,7 @@ from c45gpu.induction.options import Options
 from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset
 from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.model.possible import without_impossible_values
 from c45gpu.model.tree import LEAF, Tree, ranges
 
 Floats = npt.NDArray[np.float64]
@@ -29,12 +30,14 @@ Floats = npt.NDArray[np.float64]
 def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options) -> Tree:
     """The pruned tree by the method that the options name; the tree itself for "none"."""
     if options.prune == "ebp":
-        return ErrorBasedPruning(tree, engine, problem, options.confidence, options.subtree_raising).run()
-    if options.prune == "pep":
-        return pessimistically_pruned(tree, options.standard_errors)
-    if options.prune == "interval":
-        return interval_pruned(tree, options.confidence)
-    return tree
+        simple = ErrorBasedPruning(tree, engine, problem, options.confidence, options.subtree_raising).run()
+    elif options.prune == "pep":
+        simple = pessimistically_pruned(tree, options.standard_errors)
+    elif options.prune == "interval":
+        simple = interval_pruned(tree, options.confidence)
+    else:
+        return tree
+    return without_impossible_values(simple)
 
 
 class ErrorBasedPruning:

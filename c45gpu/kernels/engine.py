@@ -92,7 +92,7 @@ class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
     Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches) and :meth:`split` for each
-    level. Error-based pruning calls :meth:`place`, then asks the :class:`PlacedCases` about each depth.
+    level; :meth:`tables` where the host groups values. Error-based pruning calls :meth:`place`, then asks the :class:`PlacedCases` about each depth.
     Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
     """
 
@@ -106,6 +106,9 @@ class Engine(Protocol):
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
+
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Units of the known cases of each value and class of a discrete attribute at open nodes; shape (m, V, C)."""
 
     def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
         """What :func:`c45gpu.choose.choose` says for each node, given the nodes' weight in units.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from c45gpu.choose import Facts, Settings
 from c45gpu.data.table import Table
+from c45gpu.grouping import NO_GROUPS
 
 Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
@@ -35,6 +36,9 @@ class Problem:
     facts : Facts
     may_finish : bool
         The engine may grow whole subtrees by itself. Not where the host has a say in every node.
+    grouping : int
+        How the host has discrete attributes of more than two values tested: NO_GROUPS, GROUPS or ONE_VALUE of
+        :mod:`c45gpu.grouping`.
     """
 
     table: Table
@@ -42,6 +46,7 @@ class Problem:
     settings: Settings
     facts: Facts
     may_finish: bool = True
+    grouping: int = NO_GROUPS
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -146,11 +151,30 @@ class Splits:
         Positions among the used attributes.
     cut : ndarray of int64, shape (k,)
         From :class:`Candidates`; of no meaning for a discrete attribute.
+    group_start : ndarray of int64, shape (k + 1,), optional
+        ``group_branch[group_start[i] + code]`` is the branch of a value in split i; where its range is empty, the
+        value is the branch, or the test a cut. Without it, all ranges are.
+    group_branch : ndarray of int32, optional
     """
 
     node: Int64s
     attribute: Int64s
     cut: Int64s
+    group_start: Int64s = None  # type: ignore[assignment]  # filled in below
+    group_branch: Int32s = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.group_start is None:
+            object.__setattr__(self, "group_start", np.zeros(len(self.node) + 1, np.int64))
+            object.__setattr__(self, "group_branch", np.zeros(0, np.int32))
+
+    def n_branches(self, of_attribute: Int64s) -> Int64s:
+        """The branches of each split, given those of a test without groups on each used attribute."""
+        n_branches: Int64s = of_attribute[self.attribute].copy()
+        grouped = np.diff(self.group_start) > 0
+        if grouped.any():
+            n_branches[grouped] = np.maximum.reduceat(self.group_branch, self.group_start[:-1][grouped]) + 1
+        return n_branches
 
     def __len__(self) -> int:
         return len(self.node)

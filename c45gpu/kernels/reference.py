@@ -69,7 +69,10 @@ class ReferenceEngine:
         code = self._codes[splits.attribute[split], self._case[here]]
         continuous = self._continuous[splits.attribute]
         branch = np.where(continuous[split] & (code >= 0), code > splits.cut[split], code)
-        n_branches = np.where(continuous, 2, self._n_values[splits.attribute])
+        grouped = np.diff(splits.group_start) > 0
+        mapped = grouped[split] & (code >= 0)
+        branch[mapped] = splits.group_branch[splits.group_start[split[mapped]] + code[mapped]]
+        n_branches = splits.n_branches(np.where(self._continuous, 2, self._n_values))
         start = np.concatenate([[0], np.cumsum(n_branches)])
         slot, instance, units, _ = divide(start, split, branch, self._units[here])
         held, node = np.unique(slot, return_inverse=True)
@@ -77,6 +80,17 @@ class ReferenceEngine:
         frontier = self._open(self._case[here][instance], units, node, len(held))
         parent = np.searchsorted(start, held, side="right") - 1
         return Children(frontier, parent, held - start[parent], below, above)
+
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Units of the known cases of each value and class of a discrete attribute at open nodes."""
+        here = slice(self._start[first], self._start[stop])
+        case, units, n_values = self._case[here], self._units[here], int(self._n_values[attribute])
+        node = np.repeat(np.arange(stop - first), np.diff(self._start[first : stop + 1]))
+        code = self._codes[attribute, case]
+        known = code >= 0
+        row, n_classes = node * n_values + code, self._problem.settings.n_classes
+        found = sums(row[known], self._classes[case[known]], units[known], (stop - first) * n_values, n_classes)
+        return found.reshape(stop - first, n_values, n_classes)
 
     def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
         """What :func:`c45gpu.choose.choose` says for each node."""

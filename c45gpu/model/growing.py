@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from c45gpu.data.schema import Schema
 from c45gpu.formulas import EPSILON
-from c45gpu.model.tree import DISCRETE, LEAF, THRESHOLD, Tree, ranges
+from c45gpu.model.tree import DISCRETE, LEAF, SUBSET, THRESHOLD, Tree, ranges
 
 Int64s = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
 Nodes = dict[str, npt.NDArray[Any]]
 
 
@@ -38,6 +39,10 @@ class Growth(NamedTuple):
         NaN where there is none.
     class_units : ndarray of int64, shape (r, C)
         Class weights in units.
+    group_start : ndarray of int64, shape (r + 1,), optional
+        ``group_branch[group_start[i] + code]`` is the branch of a value by row i's test on groups of values; the range
+        of other rows is empty.
+    group_branch : ndarray of int32, optional
     """
 
     parent: Int64s
@@ -45,6 +50,15 @@ class Growth(NamedTuple):
     attribute: Int64s
     threshold: npt.NDArray[np.float64]
     class_units: Int64s
+    group_start: Int64s | None = None
+    group_branch: Int32s | None = None
+
+    def mapped(self) -> tuple[Int64s, Int64s, Int32s]:
+        """Of each row the first value in the third array, and how many values it maps."""
+        if self.group_start is None or self.group_branch is None:
+            none = np.zeros(len(self.parent), np.int64)
+            return none, none, np.zeros(0, np.int32)
+        return self.group_start[:-1], np.diff(self.group_start), self.group_branch
 
 
 class GrowingTree:
@@ -64,7 +78,10 @@ class GrowingTree:
         self._discrete = np.array(discrete, np.bool_)
         branches = [len(a.values) if a.kind == "discrete" else 2 for a in schema.attributes]
         self._n_branches = np.array(branches, np.int64)
+        branches_of_values = max(branches, default=0)
         self._case_units = case_units
+        self._values = [np.arange(branches_of_values, dtype=np.int32)]  # a branch for each value; maps of groups follow
+        self._n_mapped = branches_of_values
         self._nodes = _blank(root)
         self._nodes["held"][0] = True
         self.n_nodes = 1
@@ -79,14 +96,24 @@ class GrowingTree:
         """
         tested = np.flatnonzero(growth.attribute >= 0)
         attribute = growth.attribute[tested]
+        value_first, n_values, values = growth.mapped()
+        value_first, n_values = value_first[tested] + self._n_mapped, n_values[tested]
+        grouped = n_values > 0
         n_children = self._n_branches[attribute]
+        if grouped.any():
+            n_children[grouped] = np.maximum.reduceat(values, value_first[grouped] - self._n_mapped) + 1
+        by_value = self._discrete[attribute] & ~grouped
+        value_first[by_value], n_values[by_value] = 0, n_children[by_value]
+        self._values.append(values)
+        self._n_mapped += len(values)
         first = np.zeros(len(growth.parent), np.int64)
         first[tested] = self.n_nodes + np.cumsum(n_children) - n_children
         number, new = -1 - growth.parent, growth.parent >= 0
         number[new] = first[growth.parent[new]] + growth.branch[new]
         self._append(_blank(np.repeat(growth.class_units[tested], n_children, axis=0)))
         nodes, here = self._nodes, number[tested]
-        nodes["kind"][here] = np.where(self._discrete[attribute], DISCRETE, THRESHOLD)
+        nodes["kind"][here] = np.where(grouped, SUBSET, np.where(by_value, DISCRETE, THRESHOLD))
+        nodes["value_first"][here], nodes["n_values"][here] = value_first, n_values
         nodes["attribute"][here], nodes["threshold"][here] = attribute, growth.threshold[tested]
         nodes["first_child"][here], nodes["n_children"][here] = first[tested], n_children
         nodes["held"][number], nodes["class_units"][number] = True, growth.class_units
@@ -108,7 +135,7 @@ class GrowingTree:
         order[number[number >= 0]] = np.flatnonzero(number >= 0)
         children = number[ranges(grown["first_child"][order], (grown["first_child"] + grown["n_children"])[order])]
         grown = {name: array[order] for name, array in grown.items()}
-        return _tree(grown, children, errors[order], self._case_units)
+        return _tree(grown, children, np.concatenate(self._values), errors[order], self._case_units)
 
     def _append(self, more: Nodes) -> None:
         """Room grows by doubling, so that adding many times costs no more than adding once."""
@@ -131,6 +158,8 @@ def _blank(class_units: Int64s) -> Nodes:
         "threshold": np.full(n, np.nan),
         "first_child": np.zeros(n, np.int64),
         "n_children": np.zeros(n, np.int64),
+        "value_first": np.zeros(n, np.int64),
+        "n_values": np.zeros(n, np.int64),
         "held": np.zeros(n, np.bool_),
         "class_units": class_units.copy(),
     }
@@ -178,9 +207,13 @@ def _preorder(grown: Nodes, levels: list[Int64s], size: Int64s) -> Int64s:
     return number
 
 
-def _tree(grown: Nodes, children: Int64s, errors: Int64s, case_units: int) -> Tree:
-    """The parallel arrays of nodes in preorder; weights leave the engine's units here, exactly."""
-    values = np.where(grown["kind"] == DISCRETE, grown["n_children"], 0)
+def _tree(grown: Nodes, children: Int64s, branches: Int32s, errors: Int64s, case_units: int) -> Tree:
+    """The parallel arrays of nodes in preorder; weights leave the engine's units here, exactly.
+
+    `branches` holds the branches of values, those of a node from its `value_first` on.
+    """
+    by_value = (grown["kind"] == DISCRETE) | (grown["kind"] == SUBSET)
+    values = np.where(by_value, grown["n_values"], 0)
     value_start = np.concatenate([[0], np.cumsum(values)])
     return Tree(
         kind=grown["kind"],
@@ -189,7 +222,7 @@ def _tree(grown: Nodes, children: Int64s, errors: Int64s, case_units: int) -> Tr
         branch_start=np.concatenate([[0], np.cumsum(grown["n_children"])]),
         branch=children,
         value_start=value_start,
-        value_branch=ranges(np.zeros(len(values), np.int64), values).astype(np.int32),
+        value_branch=branches[ranges(grown["value_first"], grown["value_first"] + values)],
         label=grown["class_units"].argmax(1).astype(np.int32),
         weight=np.where(grown["held"], grown["class_units"].sum(1), 0) / case_units,
         errors=errors / case_units,

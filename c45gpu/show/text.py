@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.model.evaluate import Evaluation
+from c45gpu.model.possible import without_impossible_values
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 
 PAGE_WIDTH: Final = 80
@@ -64,7 +65,8 @@ def trees_text(unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int |
     str
     """
     text = _titled("Decision Tree", unpruned, schema, max_depth)
-    if pruned.n_nodes != unpruned.n_nodes:  # whatever pruning does, it takes nodes away
+    # Whatever pruning does, it takes nodes away; branches of impossible values do not count.
+    if pruned.n_nodes != without_impossible_values(unpruned).n_nodes:
         text += "\n" + _titled("Simplified Decision Tree", pruned, schema, max_depth)
     return text
 

@@ -62,7 +62,8 @@ def differing_places(training: Training, gold: Json, ours: Json, compare: Module
             yield place
         elif place.gold["type"] != "leaf":
             a = place.gold["att"]
-            tested = place.tested if training.is_continuous(a) else place.tested | {a}
+            again = training.is_continuous(a) or training.is_grouped(a)
+            tested = place.tested if again else place.tested | {a}
             below = parts(training, as_node(place.gold), place.cases)
             branches = zip(place.gold["branches"], place.ours["branches"], below, strict=True)
             pending += [Place(theirs, mine, part, tested) for theirs, mine, part in branches]
@@ -81,4 +82,5 @@ def is_chain(problem: Problem, settings: Settings, place: Place, compare: Module
 def as_node(gold: Json) -> Node:
     """A node of the original with its test and as many branches."""
     branches = [Node(0, 0, [], 0) for _ in gold["branches"]]
-    return Node(0, 0, [], 0, gold["att"], single(gold["cut"]) if "cut" in gold else None, branches)
+    subsets = [[v - 1 for v in values] for values in gold["subsets"]] if "subsets" in gold else None
+    return Node(0, 0, [], 0, gold["att"], single(gold["cut"]) if "cut" in gold else None, branches, subsets)

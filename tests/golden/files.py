@@ -53,6 +53,8 @@ class GoldenFile:
         for letter in options:
             if letter == "-g":
                 given["criterion"] = "gain"
+            elif letter == "-s":
+                given["group_values"] = True
             elif letter == "-m":
                 given["min_cases"] = int(next(options))
             elif letter == "-c":

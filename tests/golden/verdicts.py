@@ -22,7 +22,7 @@ from tests.golden.files import GoldenFile, load_compare
 from tests.nested import nested_trees
 from tests.recursion import deep_recursion
 
-SKIPPED_OPTIONS: Final = ("-s", "-t", "-p")
+SKIPPED_OPTIONS: Final = ("-t", "-p")
 CLASS_SUM_TOLERANCE: Final = 1e-4  # the original adds class weights up in single precision
 KINDS: Final = ("equal", "tie", "limit", "different", "deliberate", "skipped")
 
