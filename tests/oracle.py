@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from tests.oracle_groups import strike_out_impossible_values
 from tests.oracle_grow import (
     Case,
     Json,
@@ -30,7 +31,6 @@ from tests.oracle_grow import (
     shares,
     single,
 )
-from tests.oracle_groups import strike_out_impossible_values
 from tests.recursion import deep_recursion
 
 __all__ = ["Json", "Problem", "Settings", "Value", "class_sums", "train"]

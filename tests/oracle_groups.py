@@ -184,6 +184,8 @@ def joined(groups: list[Group], first: int, second: int) -> list[Group]:
 def grouped_candidate(training: Training, cases: list[Case], attribute: int, guide: Json | None) -> Candidate | None:
     """The test on groups, or on one value, as the settings say."""
     merging = Merging(training, cases, attribute, guide)
+    if training.settings.forgets_least and sum(merging.totals) < training.one_case / 1000:
+        training.has_forgotten = True
     return merging.one_value() if training.settings.binary_splits else merging.grouped()
 
 

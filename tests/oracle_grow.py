@@ -42,9 +42,10 @@ class Problem:
 class Settings:
     """The options of the learner.
 
-    The last two are not options of the package. They show what single precision may have decided: `slack` raises the
+    The last three are not options of the package. Two show what single precision may have decided: `slack` raises the
     least weight of a branch by this part of itself, and with `last_of_ties` the last of tests that are equal to within
-    one part in a million wins.
+    one part in a million wins. With `forgets_least` growing makes the original's mistake: once an attribute whose
+    values are to be grouped was unknown in all cases of a node, the least weight of a branch is 1.
     """
 
     criterion: str = "gain_ratio"
@@ -62,6 +63,7 @@ class Settings:
     binary_splits: bool = False
     slack: float = 0.0
     last_of_ties: bool = False
+    forgets_least: bool = False
 
 
 @dataclass
@@ -99,7 +101,7 @@ class Training:
     """The cases that weigh something, their units, and the columns."""
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.problem, self.settings = problem, settings
+        self.problem, self.settings, self.has_forgotten = problem, settings, False
         self.used = [a for a, (_, kind, _) in enumerate(problem.attributes) if kind != "ignored"]
         given = problem.weights if problem.weights is not None else [1.0] * len(problem.rows)
         present = [i for i, weight in enumerate(given) if weight > 0]
@@ -154,7 +156,7 @@ class Training:
 
     def least(self) -> Fraction:
         """The least weight of two branches of a test, in units."""
-        cases = max(self.settings.min_cases, self.settings.min_samples_leaf)
+        cases = 1 if self.has_forgotten else max(self.settings.min_cases, self.settings.min_samples_leaf)
         return cases * self.one_case * (1 + Fraction(self.settings.slack))
 
     def is_too_light(self, group: Sequence[int]) -> bool:

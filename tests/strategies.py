@@ -173,6 +173,8 @@ def asked(draw: st.DrawFn, original: bool = False) -> Asked:
         "prune": draw(st.sampled_from(["ebp", "pep", "none"])),
         "compat": draw(st.sampled_from([None, "r8"])),
     }
+    grouping = draw(st.sampled_from([None, None, "group_values"] + ["binary_splits"] * (not original)))
+    given |= {grouping: True} if grouping is not None else {}
     if original:
         return Asked(Options(**given), Settings(**given))
     given |= {

@@ -47,7 +47,7 @@ class Groups:
         """The candidates of open nodes from `first` on, given their weights, with the tests on groups of values."""
         if not self._n_values:
             return candidates
-        gain, split, possible = (x.copy() for x in (candidates.gain, candidates.split, candidates.possible))
+        gain, split, possible = candidates.gain.copy(), candidates.split.copy(), candidates.possible.copy()
         for a, n_values in self._n_values.items():
             self._branches[a] = np.empty((len(weight), n_values), np.int32)
             step = max(1, CELLS_AT_A_TIME // (n_values * self._problem.settings.n_classes))

@@ -64,6 +64,10 @@ class CpuEngine:
         """The best test of every attribute for the open nodes first..stop-1."""
         return self._grower.score(first, stop)
 
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Units of the known cases of each value and class of a discrete attribute at open nodes."""
+        return self._grower.tables(attribute, first, stop)
+
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches, and finish the small ones."""
         return self._grower.split(splits)

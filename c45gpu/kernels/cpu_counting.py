@@ -24,7 +24,9 @@ from c45gpu.kernels.cpu_lists import Lists
 from c45gpu.kernels.cpu_move import DROPPED, Sides, bits_of, bytes_of, move_lists
 from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, score_nodes
 from c45gpu.kernels.cpu_score import add_classes, new_room
-from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int32s, Int64s, Problem, Splits, Subtrees
+
+Groups = tuple[Int64s, Int32s]  # as in Splits
 
 FINISH_BYTES = 1536 << 10  # both buffers of a node that is finished: best of 384 KB..16 MB at 100k and 1M x 28
 FINISH_CASES = 1 << 13
@@ -69,6 +71,11 @@ class CountingGrower(CpuGrower):
         self.crew.run(self._score_job, jobs)
         return candidates
 
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Cases of each value and class of a discrete attribute at open nodes."""
+        nodes = Nodes(*(x[first:stop] for x in self._nodes))
+        return self.tables_of(attribute, nodes.first, nodes.count, np.zeros(0, np.int64))
+
     def _score_job(self, nodes: Nodes, which: Int64s, out: Scores) -> None:
         coded = self.columns.code_of[which[0]] >= 0
         shape = (int(self.columns.code_first[-1]) if coded else 0, self.problem.settings.n_classes)
@@ -78,7 +85,7 @@ class CountingGrower(CpuGrower):
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches, and finish the small ones."""
         nodes = Nodes(*(x[splits.node] for x in self._nodes))
-        slot_start = np.concatenate([[0], np.cumsum(self.n_branches[splits.attribute])])
+        slot_start = np.concatenate([[0], np.cumsum(splits.n_branches(self.n_branches))])
         counts = np.empty((slot_start[-1], self.problem.settings.n_classes), np.int64)
         below, above = np.full(len(splits), -1, np.int64), np.full(len(splits), -1, np.int64)
         jobs = []
@@ -86,7 +93,8 @@ class CountingGrower(CpuGrower):
             part = slice(rows.start, rows.stop + 1)
             marks = Marks(self._marks, counts, below[rows], above[rows])
             some = Nodes(*(x[rows] for x in nodes))
-            jobs.append((some, splits.attribute[rows], splits.cut[rows], slot_start[part], marks))
+            groups = (splits.group_start[part], splits.group_branch)
+            jobs.append((some, splits.attribute[rows], splits.cut[rows], groups, slot_start[part], marks))
         self.crew.run(self._mark_job, jobs)
         self.to_ranks(splits.attribute, below, above)
         weight = counts.sum(1)
@@ -99,8 +107,10 @@ class CountingGrower(CpuGrower):
         split = np.searchsorted(slot_start, held, side="right") - 1
         return Children(frontier, split, held - slot_start[split], below, above)
 
-    def _mark_job(self, nodes: Nodes, attribute: Int64s, cut: Int64s, slot_start: Int64s, marks: Marks) -> None:
-        mark_nodes(self.lists, nodes, attribute, cut, slot_start, self.columns, self.layout, marks)
+    def _mark_job(
+        self, nodes: Nodes, attribute: Int64s, cut: Int64s, groups: Groups, slot_start: Int64s, marks: Marks
+    ) -> None:
+        mark_nodes(self.lists, nodes, attribute, cut, groups, slot_start, self.columns, self.layout, marks)
 
     def _move(self, nodes: Nodes, slot_start: Int64s, kept: Int64s, weight: Int64s) -> None:
         """Partition all lists into the spare ones, the kept slots one after the other."""

@@ -77,6 +77,11 @@ class DividingGrower(CpuGrower):
         self.crew.run(self._score, tasks)
         return candidates
 
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Units of the known cases of each value and class of a discrete attribute at open nodes."""
+        parts = Parts(*(x[first:stop] for x in self._parts))
+        return self.tables_of(attribute, parts.first, parts.list_count[:, -1], self._units)
+
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
         parts = Parts(*(x[splits.node] for x in self._parts))
@@ -93,11 +98,13 @@ class DividingGrower(CpuGrower):
         return Children(Frontier(divisions.units[held], is_open), split, branch, divisions.below, divisions.above)
 
     def _blank_divisions(self, splits: Splits) -> Divisions:
-        k, slot_start = len(splits), np.concatenate([[0], np.cumsum(self.n_branches[splits.attribute])])
+        k, slot_start = len(splits), np.concatenate([[0], np.cumsum(splits.n_branches(self.n_branches))])
         slots = int(slot_start[-1])
         return Divisions(
             splits.attribute,
             splits.cut,
+            splits.group_start,
+            splits.group_branch,
             slot_start,
             upto=np.empty(slots, np.float64),
             branch=np.empty(self.lists.shape[1], np.int32),
@@ -179,6 +186,7 @@ def _rows(divisions: Divisions, s: slice) -> Divisions:
     return divisions._replace(
         attribute=divisions.attribute[s],
         cut=divisions.cut[s],
+        group_start=divisions.group_start[one_more],
         slot_start=divisions.slot_start[one_more],
         below=divisions.below[s],
         above=divisions.above[s],

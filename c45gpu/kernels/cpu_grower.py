@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.data.table import Floats
 from c45gpu.formulas import q_log_q
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_lists import Lists
+from c45gpu.kernels.cpu_groups import fill_tables
+from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists
 from c45gpu.kernels.level import Int64s, Problem
 
 H_AT_A_TIME = 1 << 16  # for one worker
@@ -46,6 +48,26 @@ class CpuGrower:
         values = self._distinct[attribute]
         assert values is not None
         return values
+
+    def codes_of(self, attribute: int) -> npt.NDArray[Any]:
+        """The codes of a discrete attribute by row; unknown ones are negative, or :data:`UNKNOWN_CODE` of a byte."""
+        column, listed = self.columns.code_of[attribute], self.columns.list_code_of[attribute]
+        codes: npt.NDArray[Any] = self.columns.codes[:, column] if column >= 0 else self.columns.list_codes[listed]
+        return codes
+
+    def tables_of(self, attribute: int, first: Int64s, count: Int64s, units: Int64s) -> Int64s:
+        """Class weights by value of the nodes whose rows lie there; `units` are by entry, or none for counts."""
+        codes = self.codes_of(attribute)
+        unknown = UNKNOWN_CODE if codes.dtype == np.uint8 else -1
+        shape = (len(first), int(self.n_branches[attribute]), self.problem.settings.n_classes)
+        tables = np.empty(shape, np.int64)
+        jobs = [(first[s], count[s], tables[s]) for s in self.crew.shares(count)]
+
+        def job(first: Int64s, count: Int64s, tables: Int64s) -> None:
+            fill_tables(self.lists[-1], self.layout, first, count, codes, unknown, units, tables)
+
+        self.crew.run(job, jobs)
+        return tables
 
     def to_ranks(self, attribute: Int64s, below: Int64s, above: Int64s) -> None:
         """Replace the rows on both sides of a cut by the ranks of their values, where the attribute has a list."""

@@ -10,6 +10,7 @@ from c45gpu.choose import choose
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import row_of
 from c45gpu.kernels.cpu_finish import Scores, fill_histogram, score_one
+from c45gpu.kernels.cpu_groups import regroup
 from c45gpu.kernels.cpu_move import count_branches, mark_codes, mark_list
 from c45gpu.kernels.cpu_score import cut_range
 
@@ -60,9 +61,18 @@ def choose_nodes(weight: Any, candidates: Any, facts: Any, settings: Any, chosen
 
 @compiled
 def mark_nodes(
-    lists: Any, nodes: Any, attribute: Any, cut: Any, slot_start: Any, columns: Any, layout: Any, marks: Any
+    lists: Any,
+    nodes: Any,
+    attribute: Any,
+    cut: Any,
+    groups: Any,
+    slot_start: Any,
+    columns: Any,
+    layout: Any,
+    marks: Any,
 ) -> None:
     """Mark the cases of split nodes by branch, and count them by branch and class."""
+    group_start, group_branch = groups
     for s in range(len(attribute)):
         first, stop, a = nodes.first[s], nodes.first[s] + nodes.count[s], attribute[s]
         k, rows = columns.list_of[a], lists[len(lists) - 1, first:stop]
@@ -76,4 +86,6 @@ def mark_nodes(
             above = mark_codes(rows, layout, columns.codes[:, columns.code_of[a]], cut[s], marks.branch)
             if columns.continuous[a]:
                 marks.below[s], marks.above[s] = cut[s], above
+        if group_start[s] < group_start[s + 1]:
+            regroup(rows, layout, marks.branch, group_branch[group_start[s] : group_start[s + 1]])
         count_branches(rows, layout, marks.branch, marks.counts[slot_start[s] : slot_start[s + 1]])

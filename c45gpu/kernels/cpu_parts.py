@@ -9,6 +9,7 @@ import numpy as np
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of, with_new
+from c45gpu.kernels.cpu_groups import regroup
 from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_score import cut_range, scan_list, sum_list, sum_of_h
@@ -67,6 +68,8 @@ class Divisions(NamedTuple):
 
     attribute: Any  # int64[k]
     cut: Any  # int64[k]
+    group_start: Any  # int64[k + 1]: as in level.Splits
+    group_branch: Any  # int32
     slot_start: Any  # int64[k + 1]
     upto: Any  # float64[slots]: known weight of the branches up to and with this one, over that of all
     branch: Any  # int32[rows]: of each row list entry, UNKNOWN for an unknown value
@@ -230,6 +233,10 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
         divisions.below[s], divisions.above[s] = _mark(
             lists, first, list_count, a, divisions.cut[s], columns, context, place
         )
+        group = slice(divisions.group_start[s], divisions.group_start[s + 1])
+        if group.start < group.stop:
+            rows = lists[last, first : first + list_count[last]]
+            regroup(rows, layout, place.marks, divisions.group_branch[group])
         for i in range(first, first + list_count[last]):
             entry = np.uint64(lists[last, i])
             b = place.marks[row_of(entry, layout)]

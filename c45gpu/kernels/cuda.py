@@ -232,6 +232,10 @@ class CudaEngine:
     def _shrink(self) -> None:
         self._device.shrink(len(self._problem.used))
 
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Units of the known cases of each value and class of a discrete attribute at open nodes."""
+        return Scorer(self._device, self._training, self._level).tables(attribute, first, stop)
+
     def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
         """What :func:`c45gpu.choose.choose` says for each node, compiled for the host."""
         chosen = np.empty(len(weight), np.int64)

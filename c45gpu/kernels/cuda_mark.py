@@ -39,6 +39,8 @@ class Tests(NamedTuple):
     slot_start: Any  # int64[splits + 1]
     column: Any  # int64[splits]: the column of codes, -1 for a list
     cut: Any  # int64[splits]: as in level.Candidates
+    group_start: Any  # int64[splits + 1]: as in level.Splits
+    group_branch: Any  # int32; [0] if no values are grouped
 
 
 class Sides(NamedTuple):
@@ -65,6 +67,8 @@ def mark_codes(instances: Instances, codes: Codes, tests: Tests, tiles: Tiles, b
             code = int64(codes.codes[column, instances.cases[i]])
             if code != codes.unknown:
                 taken = code
+                if tests.group_start[split] < tests.group_start[split + 1]:
+                    taken = int64(tests.group_branch[tests.group_start[split] + code])
                 if codes.continuous[column]:
                     taken = int64(1) if code > below else int64(0)
         branch[i] = taken

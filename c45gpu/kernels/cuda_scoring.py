@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from c45gpu.kernels.cuda_codes import Instances, count_codes, score_codes
+from c45gpu.kernels.cuda_codes import Codes, Instances, count_codes, score_codes
 from c45gpu.kernels.cuda_counts import Weights, scan_cells
 from c45gpu.kernels.cuda_device import Device, Work, work_for
 from c45gpu.kernels.cuda_level import Level, Training, lists_of
@@ -50,6 +50,23 @@ class Scorer:
         answers = self._device.down(found)[:, : m * self._n_used].reshape(5, m, self._n_used)
         gain, split, tries, possible, cut = answers
         return Candidates(gain, split, tries, possible != 0, cut)
+
+    def tables(self, attribute: int, first: int, stop: int) -> Int64s:
+        """Class weights by value of a discrete attribute: one transfer."""
+        device, codes, n_classes = self._device, self._training.columns.codes, self._training.settings.n_classes
+        column, n_values = int(self._training.columns.code_of[attribute]), int(self._training.n_branches[attribute])
+        alone = codes._replace(codes=codes.codes[column : column + 1], first=device.up(np.array([0, n_values])))
+        histogram = device.xp.zeros((stop - first) * n_values * n_classes, np.int64)
+        self._count_codes(first, stop, alone, 1, histogram)
+        return device.down(histogram).reshape(stop - first, n_values, n_classes)
+
+    def _count_codes(self, first: int, stop: int, codes: Codes, n_columns: int, histogram: Any) -> None:
+        device, training, level = self._device, self._training, self._level
+        work = work_for(device, level.start[first:stop], level.stop[first:stop], 4 * device.sizes.tile)
+        instances, cells = Instances(level.cases, training.classes), device.sizes.shared_cells
+        weights = training.weights(level)
+        counting = (instances, codes, weights, work.tiles, training.settings.n_classes, cells, histogram)
+        device.launch(count_codes, work.n_tiles * n_columns, *counting, shared_cells=cells)
 
     def _score_lists(self, first: int, stop: int, weight: Any, found: Found) -> None:
         device, training, level = self._device, self._training, self._level
@@ -107,12 +124,9 @@ class Scorer:
 
     def _score_histograms(self, first: int, stop: int, weight: Any, found: Found, n_cells: int) -> None:
         device, training, level = self._device, self._training, self._level
-        work = work_for(device, level.start[first:stop], level.stop[first:stop], 4 * device.sizes.tile)
         histogram = device.xp.zeros((stop - first) * n_cells + 1, np.int64)
         weights, codes, settings = training.weights(level), training.columns.codes, training.settings
-        instances, cells = Instances(level.cases, training.classes), device.sizes.shared_cells
-        counting = (instances, codes, weights, work.tiles, settings.n_classes, cells, histogram)
-        device.launch(count_codes, work.n_tiles * training.n_code_columns, *counting, shared_cells=cells)
+        self._count_codes(first, stop, codes, training.n_code_columns, histogram)
         scoring = (codes, weights, settings, weight, self._n_used, histogram, found)
         device.launch(score_codes, (stop - first) * training.n_code_columns, *scoring)
 

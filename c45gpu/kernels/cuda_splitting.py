@@ -104,12 +104,18 @@ class Splitter:
 
     def __init__(self, device: Device, training: Training, level: Level, splits: Splits) -> None:
         self._device, self._training, self._level, self._splits = device, training, level, splits
-        self._n_branches = training.n_branches[splits.attribute]
-        self.slot_start = np.concatenate([[0], np.cumsum(self._n_branches)])
+        self.slot_start = np.concatenate([[0], np.cumsum(splits.n_branches(training.n_branches))])
         self._list = training.columns.list_of[splits.attribute]
-        packed = device.up(np.concatenate([self.slot_start, training.columns.code_of[splits.attribute], splits.cut]))
+        starts = np.concatenate([self.slot_start, splits.group_start])
+        packed = device.up(np.concatenate([starts, training.columns.code_of[splits.attribute], splits.cut]))
         k = len(splits)
-        self._tests = Tests(packed[: k + 1], packed[k + 1 : 2 * k + 1], packed[2 * k + 1 :])
+        slot_start, group_start, column, cut = (
+            packed[: k + 1],
+            packed[k + 1 : 2 * k + 2],
+            packed[2 * k + 2 : 3 * k + 2],
+            packed[3 * k + 2 :],
+        )
+        self._tests = Tests(slot_start, column, cut, group_start, device.up(splits.group_branch))
         self._instances = Instances(level.cases, training.classes)
 
     def mark(self) -> Marked:

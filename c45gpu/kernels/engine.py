@@ -91,8 +91,9 @@ class PlacedCases(Protocol):
 class Engine(Protocol):
     """Owns the cases of one problem at a time and answers for all open nodes at once.
 
-    Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches) and :meth:`split` for each
-    level; :meth:`tables` where the host groups values. Error-based pruning calls :meth:`place`, then asks the :class:`PlacedCases` about each depth.
+    Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches; :meth:`tables` before choosing,
+    where values are grouped) and :meth:`split` for each level. Error-based pruning calls :meth:`place`, then asks the
+    :class:`PlacedCases` about each depth.
     Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
     """
 
