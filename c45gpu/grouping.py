@@ -40,6 +40,7 @@ ONE_VALUE: Final = 2  # or one value against all others
 
 NONE: Final = -1
 RARE: Final = -1  # the group of a value that hardly occurs
+NEARLY: Final = 1.0 - 1e-9  # of a worth: less by far more than rounding
 IMPROVEMENT: Final = 1e-5  # two groups are merged if the test is worth so much more (specification section 13.4)
 
 
@@ -108,7 +109,7 @@ def without_rare(here: Here, n: Any, room: Room, settings: Settings) -> Here:
     for g in range(n):
         held += room.size[g]
     of_branches = q_log_q(held, settings.scale_bits) - q_log_q(unknown, settings.scale_bits)
-    return Here(here.weight, here.known, here.base, of_branches, here.zero_bound)
+    return Here(here.weight, here.known, here.base, of_branches, here.zero_bound, here.gain_unit)
 
 
 def is_pure(side: Any, size: Any, c: Any, settings: Settings) -> Any:
@@ -162,25 +163,30 @@ def best_pair(n: Any, barred: Any, must: Any, least: Any, here: Here, room: Room
     A pair is taken in the place of one before it if it is worth as much, or if only it has the `least` gain.
     """
     inner, branches, large = sums_of_groups(n, room, settings)
-    best, best_one, best_other = (-EPSILON, 0.0, 0), NONE, NONE
+    best, best_one, best_other, floor = (-EPSILON, 0.0, 0), NONE, NONE, 0.0
     for one in range(n - 1):
+        more_inner, more_branch = room.more_inner[one], room.more_branch[one]
         for other in range(one + 1, n):
-            if one != barred and other != barred:
-                size = room.size[one] + room.size[other]
-                found = judged(
-                    inner - room.inner[one] - room.inner[other] + room.pair_inner[one][other],
-                    branches - room.branch[one] - room.branch[other] + room.pair_branch[one][other],
-                    large
-                    - is_large(room.size[one], settings)
-                    - is_large(room.size[other], settings)
-                    + is_large(size, settings),
-                    here,
-                    settings,
-                )
-                first = must & (best_one == NONE)
-                if first | (found[1] >= best[1]) | ((found[0] >= least) & (best[0] < least)):
-                    best, best_one, best_other = found, one, other
+            left, of_pair = inner + more_inner[other], branches + more_branch[other]
+            if one == barred or other == barred or falls_short(here.base - left, of_pair, floor, here, settings):
+                continue
+            lost = is_large(room.size[one], settings) + is_large(room.size[other], settings)
+            ample = large - lost + is_large(room.size[one] + room.size[other], settings)
+            found = judged(left, of_pair, ample, here, settings)
+            first = must & (best_one == NONE)
+            if first | (found[1] >= best[1]) | ((found[0] >= least) & (best[0] < least)):
+                best, best_one, best_other = found, one, other
+                floor = NEARLY * best[1] if best[0] >= least else 0.0
     return best_one, best_other, best
+
+
+def falls_short(gain: Any, branches: Any, floor: Any, here: Here, settings: Settings) -> Any:
+    """Whether a test is worth less than a floor above 0 for sure: for most that is all that there is to know."""
+    if floor <= 0:
+        return False
+    if settings.ratio:
+        return gain < floor * (here.of_branches - branches)
+    return gain < floor * here.gain_unit
 
 
 def one_against_all(table: Any, weight: Any, zero_bound: Any, settings: Settings, room: Room, branch_of: Any) -> Any:
@@ -237,5 +243,6 @@ SHARED: Final = (
     merge_pure_groups,
     merge_by_worth,
     best_pair,
+    falls_short,
     one_against_all,
 )

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from c45gpu.choose import Settings, net_gain, worth
 from c45gpu.formulas import EPSILON, information_of, q_log_q
-from c45gpu.measures import CHI2, ENTROPY, term
+from c45gpu.measures import CHI2, CHI2_SCALE, ENTROPY, term
 
 
 class Room(NamedTuple):
@@ -21,8 +21,8 @@ class Room(NamedTuple):
     size: Any  # [V]: its weight
     inner: Any  # [V]: what is left to tell about its classes
     branch: Any  # [V]: H of its weight
-    pair_inner: Any  # [V][V]: the same of two groups together
-    pair_branch: Any  # [V][V]
+    more_inner: Any  # [V][V]: by how much `inner` would be more for two groups together
+    more_branch: Any  # [V][V]
     joined: Any  # [C]
 
 
@@ -34,6 +34,7 @@ class Here(NamedTuple):
     base: Any  # what is left to tell without a test
     of_branches: Any  # the split information, but for the branches
     zero_bound: Any  # a gain up to this is 0
+    gain_unit: Any  # float64: what a net gain of 1 is, about
 
 
 def sum_of(row: Any) -> Any:
@@ -50,6 +51,8 @@ def inner_of(side: Any, totals: Any, settings: Settings) -> Any:
     if settings.measure == ENTROPY:
         inner = q_log_q(weight, settings.scale_bits)
     for c in range(len(side)):
+        if side[c] == 0:
+            continue  # most classes of most values
         if settings.measure == ENTROPY:
             inner -= q_log_q(side[c], settings.scale_bits)
         else:
@@ -100,7 +103,8 @@ def look_at(table: Any, weight: Any, zero_bound: Any, room: Room, settings: Sett
             room.totals[c] += table[v][c]
     known = sum_of(room.totals)
     of_branches = q_log_q(weight, settings.scale_bits) - q_log_q(weight - known, settings.scale_bits)
-    return Here(weight, known, inner_of(room.totals, room.totals, settings), of_branches, zero_bound)
+    unit = weight * settings.scale if settings.measure != CHI2 else CHI2_SCALE * weight / max(known, 1)
+    return Here(weight, known, inner_of(room.totals, room.totals, settings), of_branches, zero_bound, unit)
 
 
 def judged(inner: Any, branches: Any, large: Any, here: Here, settings: Settings) -> Any:
@@ -137,13 +141,13 @@ def merge(one: Any, other: Any, n: Any, room: Room, branch_of: Any, settings: Se
 
 
 def pair_up(one: Any, other: Any, room: Room, settings: Settings) -> None:
-    """Note what two groups would be together."""
+    """Note what changes if two groups are merged."""
     for c in range(len(room.totals)):
         room.joined[c] = room.side[one][c] + room.side[other][c]
-    inner = inner_of(room.joined, room.totals, settings)
-    branch = q_log_q(room.size[one] + room.size[other], settings.scale_bits)
-    room.pair_inner[one][other], room.pair_inner[other][one] = inner, inner
-    room.pair_branch[one][other], room.pair_branch[other][one] = branch, branch
+    inner = inner_of(room.joined, room.totals, settings) - room.inner[one] - room.inner[other]
+    branch = q_log_q(room.size[one] + room.size[other], settings.scale_bits) - room.branch[one] - room.branch[other]
+    room.more_inner[one][other], room.more_inner[other][one] = inner, inner
+    room.more_branch[one][other], room.more_branch[other][one] = branch, branch
 
 
 def merge_pair(one: Any, other: Any, n: Any, room: Room, branch_of: Any, settings: Settings) -> None:
@@ -151,8 +155,8 @@ def merge_pair(one: Any, other: Any, n: Any, room: Room, branch_of: Any, setting
     merge(one, other, n, room, branch_of, settings)
     for g in range(n - 1):
         if g != other:
-            room.pair_inner[g][other] = room.pair_inner[other][g] = room.pair_inner[g][n - 1]
-            room.pair_branch[g][other] = room.pair_branch[other][g] = room.pair_branch[g][n - 1]
+            room.more_inner[g][other] = room.more_inner[other][g] = room.more_inner[g][n - 1]
+            room.more_branch[g][other] = room.more_branch[other][g] = room.more_branch[g][n - 1]
     for g in range(n - 1):
         if g != one:
             pair_up(one, g, room, settings)

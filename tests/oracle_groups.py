@@ -24,6 +24,9 @@ from tests.oracle_grow import (
 )
 
 Units = list[int]
+Pair = tuple[int, int]
+
+STEPS = 3000  # merges that are tried to follow a guide
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class Told:
     gain: Decimal
     worth: Decimal
     info: Decimal
+
+
+Merged = tuple[list[Group], Told]
 
 
 class Merging:
@@ -81,22 +87,35 @@ class Merging:
         return Decimal(0) if abs(gained) <= SAME * (base + known) else gained
 
     def grouped(self) -> Candidate | None:
-        one_case, least = self.training.one_case, self.training.least()
-        told = self.told(self.values, one_case)
+        """The test; with a guide, one that differs from it by near ties only and is the guide's, if there is one."""
+        one_case = self.training.one_case
         groups = [group for group in self.values if group.weight > one_case / 2]
-        rare = [v for v in range(len(self.values)) if all(v not in group.values for group in groups)]
         pure = self.pure_ones_merged(groups)
-        if len(pure) < len(groups):
-            told = self.told(pure, one_case)
-        groups, told = self.merged(pure, told)
+        told = self.told(pure if len(pure) < len(groups) else self.values, one_case)
+        self.rare = [v for v in range(len(self.values)) if all(v not in group.values for group in groups)]
+        self.steps = STEPS if self.guide is not None else 0
+        straight = self.straight(pure, told)
+        if self.guide is not None and self.subsets(straight[0]) != self.wanted:
+            straight = self.guided(pure, told) or straight
+        return self.candidate(*straight)
+
+    @property
+    def wanted(self) -> list[list[int]] | None:
+        """The guide's groups."""
+        subsets = None if self.guide is None else self.guide.get("subsets")
+        return None if subsets is None else [[v - 1 for v in subset] for subset in subsets]
+
+    def subsets(self, groups: list[Group]) -> list[list[int]]:
+        return [sorted(group.values) for group in groups] + ([self.rare] if self.rare else [])
+
+    def candidate(self, groups: list[Group], told: Told) -> Candidate | None:
         if told.worth <= 0:
             return None
-        final = self.told(groups, least)
-        rest = [sum(column) for column in zip(*(self.values[v].units for v in rare), strict=True)]
+        final = self.told(groups, self.training.least())
+        rest = [sum(column) for column in zip(*(self.values[v].units for v in self.rare), strict=True)]
         if final.gain == -EPS or any(self.training.is_too_light(units) for units in [*[g.units for g in groups], rest]):
             return None
-        subsets = [sorted(group.values) for group in groups] + ([rare] if rare else [])
-        return Candidate(self.attribute, final.gain, told.info, subsets=subsets)
+        return Candidate(self.attribute, final.gain, told.info, subsets=self.subsets(groups))
 
     def pure_ones_merged(self, groups: list[Group]) -> list[Group]:
         groups, tenth, first = list(groups), self.training.one_case / 10, 0
@@ -111,40 +130,50 @@ class Merging:
             first += 1
         return groups
 
-    def merged(self, groups: list[Group], told: Told) -> tuple[list[Group], Told]:
-        ratio, enough = self.training.settings.criterion == "gain_ratio", told.gain / 2
-        while len(groups) > 2:
-            ample = sum(group.weight >= self.training.least() for group in groups)
-            weights = [group.weight for group in groups]
-            barred = -1 if ample >= 3 else weights.index(max(weights))
-            free = ratio and ample >= 2
-            pairs = [pair for pair in combinations(range(len(groups)), 2) if barred not in pair]
-            best = self.best_pair(groups, pairs, not free, enough)
-            if free and (best is None or best[1].worth < told.worth + Decimal("1e-5")):
-                break
-            assert best is not None
-            groups, told = joined(groups, *best[0]), best[1]
+    def straight(self, groups: list[Group], told: Told) -> Merged:
+        """Merge by the exact rule."""
+        enough = told.gain / 2
+        while (step := self.next_pairs(groups, told, enough)) is not None:
+            groups, told = joined(groups, *step[0][0]), step[0][1]
         return groups, told
 
-    def best_pair(
-        self, groups: list[Group], pairs: list[tuple[int, int]], must: bool, enough: Decimal
-    ) -> tuple[tuple[int, int], Told] | None:
-        """With a guide, of pairs nearly as good as each other the one that is together there."""
-        best: tuple[tuple[int, int], Told] | None = None
-        for pair in pairs:
-            found = self.told(joined(groups, *pair), self.training.one_case)
+    def guided(self, groups: list[Group], told: Told) -> Merged | None:
+        """Merge to the guide's groups, if near ties allow it."""
+        enough, pending = told.gain / 2, [(groups, told)]
+        while pending and self.steps > 0:
+            self.steps -= 1
+            groups, told = pending.pop()
+            step = self.next_pairs(groups, told, enough)
+            if step is None and self.subsets(groups) == self.wanted:
+                return groups, told
+            pending += [(joined(groups, *pair), found) for pair, found in reversed(step or [])]
+        return None
+
+    def next_pairs(self, groups: list[Group], told: Told, enough: Decimal) -> list[tuple[Pair, Told]] | None:
+        """The pair to merge, and what is nearly as good; None if merging is over."""
+        if len(groups) <= 2:
+            return None
+        ample = sum(group.weight >= self.training.least() for group in groups)
+        weights = [group.weight for group in groups]
+        barred = -1 if ample >= 3 else weights.index(max(weights))
+        free = self.training.settings.criterion == "gain_ratio" and ample >= 2
+        pairs = [pair for pair in combinations(range(len(groups)), 2) if barred not in pair]
+        found = [(pair, self.told(joined(groups, *pair), self.training.one_case)) for pair in pairs]
+        best = self.best_pair(found, not free, enough)
+        if free and (best is None or best[1].worth < told.worth + Decimal("1e-5")):
+            return None
+        assert best is not None
+        by_units = {str(sorted(groups[g].units for g in pair)): (pair, of_pair) for pair, of_pair in found}
+        return [best, *(one for one in by_units.values() if near(one[1].worth, best[1].worth) and one != best)]
+
+    def best_pair(self, pairs: list[tuple[Pair, Told]], must: bool, enough: Decimal) -> tuple[Pair, Told] | None:
+        best: tuple[Pair, Told] | None = None
+        for pair, found in pairs:
             gain, value = (best[1].gain, best[1].worth) if best is not None else (-EPS, Decimal(0))
-            better = not exceeds(value, found.worth)
-            if best is not None and self.guide is not None and near(value, found.worth):
-                better = self.is_guided(groups, pair) or not self.is_guided(groups, best[0])
-            if (best is None and must) or better or (not exceeds(enough, found.gain) and exceeds(enough, gain)):
+            better = not exceeds(value, found.worth) or (not exceeds(enough, found.gain) and exceeds(enough, gain))
+            if better or (best is None and must):
                 best = pair, found
         return best
-
-    def is_guided(self, groups: list[Group], pair: tuple[int, int]) -> bool:
-        assert self.guide is not None
-        both = {v + 1 for v in groups[pair[0]].values + groups[pair[1]].values}
-        return any(both <= set(subset) for subset in self.guide.get("subsets", []))
 
     def one_value(self) -> Candidate | None:
         """The value that gains most against all others."""

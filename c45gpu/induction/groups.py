@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.grouping import NO_GROUPS, group_nodes
+from c45gpu.errors import DataError
+from c45gpu.grouping import GROUPS, NO_GROUPS, group_nodes
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Candidates, Int32s, Int64s, Problem
 from c45gpu.partition import Room
 
 CELLS_AT_A_TIME = 1 << 22  # of tables: 32 MB
-FEW_CELLS = 1 << 12  # less is done sooner than compiled code is loaded
+LITTLE_WORK = 1 << 17  # nodes times values^2 times values and classes: done before compiled code is loaded
+MOST_VALUES = 4096  # of an attribute: all pairs of groups take 256 MB, and the time grows with the third power
 MAP_BYTES = 4  # of a value of a node
 
 
@@ -29,6 +31,11 @@ class Groups:
     ----------
     engine : Engine
     problem : Problem
+
+    Raises
+    ------
+    DataError
+        When an attribute has more than :data:`MOST_VALUES` values to be grouped.
     """
 
     def __init__(self, engine: Engine, problem: Problem) -> None:
@@ -36,6 +43,12 @@ class Groups:
         used = [problem.table.schema.attributes[a] for a in problem.used]
         asked = problem.grouping != NO_GROUPS
         self._n_values = {a: len(x.values) for a, x in enumerate(used) if asked and len(x.values) > 2}
+        for a, n_values in self._n_values.items():
+            if n_values > MOST_VALUES and problem.grouping == GROUPS:
+                raise DataError(
+                    f"attribute {used[a].name!r} has {n_values} values, and grouping compares all pairs of up to "
+                    f"{MOST_VALUES}: ignore it, or take binary_splits instead of group_values"
+                )
         self._branches: dict[int, Int32s] = {}
 
     @property
@@ -66,20 +79,20 @@ class Groups:
 
     def _group(self, tables: Int64s, weight: Int64s, zero_bound: int, found: tuple[npt.NDArray[Any], ...]) -> None:
         problem = self._problem
-        if tables.size <= FEW_CELLS:
-            shape = tables.shape[1:]
-            room = Room(*(x.tolist() for x in _room(*shape)))
+        n_nodes, n_values, n_classes = tables.shape
+        room = _room(n_classes, n_values if problem.grouping == GROUPS else 0)
+        if n_nodes * n_values**2 * (n_values + n_classes) <= LITTLE_WORK:
+            room = Room(*(x.tolist() for x in room))
             group_nodes(tables.tolist(), weight.tolist(), zero_bound, problem.grouping, problem.settings, room, found)
             return
         from c45gpu.kernels.cpu_groups import group_nodes_compiled
 
-        room = _room(*tables.shape[1:])
         group_nodes_compiled(tables, weight, zero_bound, problem.grouping, problem.settings, room, found)
 
 
-def _room(n_values: int, n_classes: int) -> Room:
-    by_value, by_class = (n_values,), (n_classes,)
-    by_pair, by_both = (n_values, n_values), (n_values, n_classes)
+def _room(n_classes: int, n_groups: int) -> Room:
+    by_value, by_class = (n_groups,), (n_classes,)
+    by_pair, by_both = (n_groups, n_groups), (n_groups, n_classes)
     shapes = (by_class, by_both, by_value, by_value, by_value, by_pair, by_pair, by_class)
     return Room(*(np.zeros(shape, np.int64) for shape in shapes))
 
