@@ -13,6 +13,7 @@ from c45gpu.induction.prune import pruned
 from c45gpu.induction.prunings import held_out, reduced_error_pruned
 from c45gpu.induction.window import train_windowed
 from c45gpu.kernels.engine import Engine, open_engine
+from c45gpu.model.possible import without_impossible_values
 from c45gpu.model.store import Model
 
 
@@ -62,7 +63,7 @@ def train(
             tree = grown(worker, problem, options, progress)
             simple = pruned(tree, worker, problem, options)
             if held is not None:
-                simple = reduced_error_pruned(tree, pose(held.pruning, options))
+                simple = without_impossible_values(reduced_error_pruned(tree, pose(held.pruning, options)))
                 record["held_out"] = held.pruning.n_cases
     finally:
         worker.close()

@@ -8,8 +8,7 @@ import numpy as np
 
 from c45gpu.grouping import group_nodes
 from c45gpu.kernels.compiled import compiled
-
-UNKNOWN = -1
+from c45gpu.kernels.cpu_entry import class_of, row_of
 
 group_nodes_compiled = compiled(group_nodes)
 
@@ -22,24 +21,18 @@ def fill_tables(
 
     `units` are by entry of the row list, or none where each case counts 1; `unknown` is a code, beside negative ones.
     """
-    row_bits = np.uint64(layout.row_bits)
-    mask = (np.uint64(1) << row_bits) - np.uint64(1)
-    class_mask = (np.uint64(1) << np.uint64(layout.class_bits)) - np.uint64(1)
     tables[:] = 0
     for m in range(len(first)):
         for i in range(first[m], first[m] + count[m]):
-            entry = np.uint64(rows[i])
-            code = np.int64(codes[np.int64(entry & mask)])
+            code = np.int64(codes[row_of(rows[i], layout)])
             if code >= 0 and code != unknown:
-                c = np.int64((entry >> row_bits) & class_mask)
-                tables[m, code, c] += units[i] if len(units) else np.int64(1)
+                tables[m, code, class_of(rows[i], layout)] += units[i] if len(units) else np.int64(1)
 
 
 @compiled
 def regroup(rows: Any, layout: Any, marks: Any, branch_of: Any) -> None:
     """Make marks that are codes those of the codes' branches; unknown ones stay."""
-    mask = (np.uint64(1) << np.uint64(layout.row_bits)) - np.uint64(1)
     for i in range(len(rows)):
-        row = np.int64(np.uint64(rows[i]) & mask)
+        row = row_of(rows[i], layout)
         if np.int64(marks[row]) >= 0:
             marks[row] = branch_of[np.int64(marks[row])]
