@@ -58,6 +58,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     class_weight : dict, "balanced" or None
         Weights of the classes by label, which the samples' weights are multiplied with, so they count in the gain ratio
         and in pruning. "balanced" gives every class the same weight in all.
+    group_values, binary_splits : bool
+        A test of a discrete feature of more than two values has a branch for each group of values, or one for a value
+        and one for all others; at most one of the two.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
 
@@ -102,6 +105,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         subtree_raising: bool = True,
         held_out: float = 1 / 3,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        group_values: bool = False,
+        binary_splits: bool = False,
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -127,6 +132,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.subtree_raising = subtree_raising
         self.held_out = held_out
         self.class_weight = class_weight
+        self.group_values = group_values
+        self.binary_splits = binary_splits
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

@@ -36,7 +36,7 @@ def test_verdicts_are_counted_by_kind(golden: Path, capsys: pytest.CaptureFixtur
     assert "t01_missing_discrete | equal | equal | equal\n" in printed
     assert "r8_golf.t3 | skipped | - | - | made with -t\n" in printed
     assert "(1 of 1 differences are chains)" in printed
-    assert last_line(printed) == "equal 8, tie 1, limit 1, different 1, deliberate 1, skipped 4"
+    assert last_line(printed) == "equal 10, tie 1, limit 1, different 1, deliberate 1, skipped 2"
 
 
 def test_options_and_processes(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:

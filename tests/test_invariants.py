@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from c45gpu.data.schema import Attribute, Schema
@@ -105,6 +105,7 @@ def test_every_weight_being_one_is_no_weights(drawn: Sample, question: Asked) ->
 # ---------------------------------------------------------------- classes
 @given(any_samples, asked(), st.randoms(use_true_random=False))
 def test_the_order_of_classes_only_renames_labels(drawn: Sample, question: Asked, chance: random.Random) -> None:
+    assume(not question.options.group_values)  # the class of a group that is hardly of any other is the first of its
     n = drawn.table.schema.n_classes
     number = np.array(chance.sample(range(n), n))  # the new number of each class
     renamed = Table(

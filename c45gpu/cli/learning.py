@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _WINDOWING: Final = {"n_trials": "-t", "initial_window": "-w", "window_increment": "-i"}
 
-_LETTERED: Final = frozenset(("min_cases", "confidence", "random_state", *_WINDOWING))
+_LETTERED: Final = frozenset(("min_cases", "confidence", "random_state", "group_values", *_WINDOWING))
 
 
 @Parameter(name="*")
@@ -49,6 +49,10 @@ class Learning:
         Windowing: how many cases may be added at a time. [default: a fifth of those at the start]
     batch : bool
         The original's letter for what is so without the three above: one tree, on all cases.
+    group_values : bool
+        A branch for each group of values of a discrete attribute, not for each value.
+    binary_splits : bool
+        One value of a discrete attribute against all others: J48's -B.
     seed : int
         Chance is the same whenever this is.
     """
@@ -64,6 +68,8 @@ class Learning:
     initial_window: Annotated[int | None, Parameter(name=("--window", "-w"))] = None
     window_increment: Annotated[int | None, Parameter(name=("--increment", "-i"))] = None
     batch: Annotated[bool, Parameter(name="-b", negative=(), show_default=False)] = False
+    group_values: Annotated[bool, Parameter(name=("--group-values", "-s"), negative=(), show_default=False)] = False
+    binary_splits: Annotated[bool, Parameter(negative=(), show_default=False)] = False
     seed: int = 0
 
     def options(self, stopping: Stopping) -> Options:
@@ -93,6 +99,8 @@ class Learning:
             self.prune,
             self.compat,
             random_state=self.seed,
+            group_values=self.group_values,
+            binary_splits=self.binary_splits,
             **windows,
             **stopping.chosen(),
         )
@@ -163,6 +171,7 @@ def letters_of(model: Model) -> list[str]:
     """The options that differ from the original's defaults, in its letters where it has them."""
     chosen, default = Options(**model.options), Options()
     letters = ["-g"] if chosen.criterion == "gain" else []
+    letters += ["-s"] if chosen.group_values else []
     letters += ["-m", str(chosen.min_cases)] if chosen.min_cases != default.min_cases else []
     letters += ["-c", f"{100 * chosen.confidence:g}"] if chosen.confidence != default.confidence else []
     for name, letter in _WINDOWING.items():
@@ -172,5 +181,5 @@ def letters_of(model: Model) -> list[str]:
         value = getattr(chosen, f.name)
         if f.name not in _LETTERED and value != getattr(default, f.name) and value != "gain":
             word = "--" + f.name.replace("_", "-")
-            letters += [f"--no-{word[2:]}"] if value is False else [word, str(value)]
+            letters += [f"--no-{word[2:]}"] if value is False else [word] if value is True else [word, str(value)]
     return letters

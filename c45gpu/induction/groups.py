@@ -80,7 +80,7 @@ class Groups:
     def _group(self, tables: Int64s, weight: Int64s, zero_bound: int, found: tuple[npt.NDArray[Any], ...]) -> None:
         problem = self._problem
         n_nodes, n_values, n_classes = tables.shape
-        room = _room(n_classes, n_values if problem.grouping == GROUPS else 0)
+        room = room_for(n_classes, n_values if problem.grouping == GROUPS else 0)
         if n_nodes * n_values**2 * (n_values + n_classes) <= LITTLE_WORK:
             room = Room(*(x.tolist() for x in room))
             group_nodes(tables.tolist(), weight.tolist(), zero_bound, problem.grouping, problem.settings, room, found)
@@ -90,7 +90,8 @@ class Groups:
         group_nodes_compiled(tables, weight, zero_bound, problem.grouping, problem.settings, room, found)
 
 
-def _room(n_classes: int, n_groups: int) -> Room:
+def room_for(n_classes: int, n_groups: int) -> Room:
+    """Memory for an attribute; by one value against all others no groups are made."""
     by_value, by_class = (n_groups,), (n_classes,)
     by_pair, by_both = (n_groups, n_groups), (n_groups, n_classes)
     shapes = (by_class, by_both, by_value, by_value, by_value, by_pair, by_pair, by_class)

@@ -13,6 +13,7 @@ import numpy as np
 
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
+from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
 from c45gpu.kernels.compiled import KERNELS
 from c45gpu.kernels.compiled_files import Kept, kept
@@ -31,6 +32,7 @@ def warm_up() -> None:
 
 def compile_for(table: Table) -> None:
     """Compile what training on such a table, and predicting, takes."""
+    train(table, Options(group_values=True, prune="none"), CpuEngine())
     model = train(table, engine=CpuEngine())
     engine = CpuEngine()
     engine.route(model.pruned, table)

@@ -126,7 +126,7 @@ class FinishingEngine(ReferenceEngine):
         return replace(children, frontier=self._perhaps_finished(children.frontier))
 
     def _perhaps_finished(self, frontier: Frontier) -> Frontier:
-        if self._chance.random() < 0.5:
+        if not self._problem.may_finish or self._chance.random() < 0.5:
             return frontier
         engine = ReferenceEngine()
         vars(engine).update(vars(self))

@@ -29,6 +29,8 @@ def test_quinlans_defaults() -> None:
         "significance": None,
         "cut_points": "all",
         "threshold_cost": True,
+        "group_values": False,
+        "binary_splits": False,
         "standard_errors": 1.0,
         "subtree_raising": True,
         "held_out": 1 / 3,
