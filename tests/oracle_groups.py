@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +27,7 @@ Units = list[int]
 Pair = tuple[int, int]
 
 STEPS = 3000  # merges that are tried to follow a guide
+FEW_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Merging:
         self.values = [Group((v,), found.get(v, nothing)) for v in range(training.n_values(attribute))]
         self.totals = [sum(column) for column in zip(*(group.units for group in self.values), strict=True)]
         self.guide = guide if guide is not None and guide.get("att") == attribute else None
+        self.gives_way = guide is not None and guide.get("att", attribute) != attribute
 
     def told(self, groups: Sequence[Group], least: Fraction) -> Told:
         """Of a test whose branches are these groups; two of them must have the least weight."""
@@ -87,16 +89,22 @@ class Merging:
         return Decimal(0) if abs(gained) <= SAME * (base + known) else gained
 
     def grouped(self) -> Candidate | None:
-        """The test; with a guide, one that differs from it by near ties only and is the guide's, if there is one."""
+        """The test.
+
+        With a guide it may differ by what near ties decide: it is the guide's, if there is such a one, or else, where
+        the guide tests another attribute, the one that is worth least.
+        """
         one_case = self.training.one_case
         groups = [group for group in self.values if group.weight > one_case / 2]
         pure = self.pure_ones_merged(groups)
         told = self.told(pure if len(pure) < len(groups) else self.values, one_case)
         self.rare = [v for v in range(len(self.values)) if all(v not in group.values for group in groups)]
-        self.steps = STEPS if self.guide is not None else 0
         straight = self.straight(pure, told)
         if self.guide is not None and self.subsets(straight[0]) != self.wanted:
-            straight = self.guided(pure, told) or straight
+            others = self.near_ties(pure, told, STEPS)
+            straight = next((end for end in others if self.subsets(end[0]) == self.wanted), straight)
+        elif self.gives_way:
+            straight = min(self.near_ties(pure, told, FEW_STEPS), key=lambda end: end[1].worth, default=straight)
         return self.candidate(*straight)
 
     @property
@@ -121,8 +129,9 @@ class Merging:
         groups, tenth, first = list(groups), self.training.one_case / 10, 0
         while first < len(groups) - 1:
             present = [c for c, units in enumerate(groups[first].units) if units >= tenth]
+            pure = bool(present) and groups[first].weight - groups[first].units[present[0]] <= tenth
             second = first + 1
-            while present and groups[first].weight - groups[first].units[present[0]] <= tenth and second < len(groups):
+            while pure and second < len(groups):  # the first group may grow impure, which nobody asks
                 if groups[second].weight - groups[second].units[present[0]] <= tenth:
                     groups = joined(groups, first, second)
                 else:
@@ -137,17 +146,17 @@ class Merging:
             groups, told = joined(groups, *step[0][0]), step[0][1]
         return groups, told
 
-    def guided(self, groups: list[Group], told: Told) -> Merged | None:
-        """Merge to the guide's groups, if near ties allow it."""
+    def near_ties(self, groups: list[Group], told: Told, steps: int) -> Iterator[Merged]:
+        """Where merging may end if near ties are decided one way or another, in so many steps."""
         enough, pending = told.gain / 2, [(groups, told)]
-        while pending and self.steps > 0:
-            self.steps -= 1
+        for _ in range(steps):
+            if not pending:
+                return
             groups, told = pending.pop()
-            step = self.next_pairs(groups, told, enough)
-            if step is None and self.subsets(groups) == self.wanted:
-                return groups, told
-            pending += [(joined(groups, *pair), found) for pair, found in reversed(step or [])]
-        return None
+            pairs = self.next_pairs(groups, told, enough)
+            if pairs is None:
+                yield groups, told
+            pending += [(joined(groups, *pair), found) for pair, found in reversed(pairs or [])]
 
     def next_pairs(self, groups: list[Group], told: Told, enough: Decimal) -> list[tuple[Pair, Told]] | None:
         """The pair to merge, and what is nearly as good; None if merging is over."""

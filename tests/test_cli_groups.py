@@ -15,7 +15,7 @@ from c45gpu.induction.options import Options
 from c45gpu.model.tree import SUBSET
 
 NAMES = "no, yes.\nx: a, b, c, d, e.\ny: continuous.\n"
-CASES = ["a,1,no", "b,1,no", "c,1,yes", "d,1,yes"] * 3
+CASES = ["a,1,no", "b,1,no", "c,1,yes", "d,1,yes"] * 5
 EXCLUDED = (
     "group_values and binary_splits exclude each other, as both say which values share a branch: give one of them"
 )
@@ -35,12 +35,12 @@ def test_groups_are_printed_and_saved(
     path = tmp_path / "model.c45"
     assert main(["train", stem, letter, "-o", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "x in {a,b}: no (6.0)\nx in {c,d}: yes (6.0)\nx = e: no (0.0)\n" in out
+    assert "x in {a,b}: no (10.0)\nx in {c,d}: yes (10.0)\nx = e: no (0.0)\n" in out
     model = load(path)
     assert model.pruned.kind[0] == SUBSET
     assert model.pruned.value_map(0).tolist() == [0, 0, 1, 1, 2]
     assert main(["show", str(path)]) == 0
-    assert "x in {a,b}: no (6.0/1.2)\nx in {c,d}: yes (6.0/1.2)\nx = e: no (0.0)\n" in capsys.readouterr().out
+    assert "x in {a,b}: no (10.0/1.3)\nx in {c,d}: yes (10.0/1.3)\nx = e: no (0.0)\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
