@@ -75,6 +75,13 @@ def test_what_the_host_does(options: Options) -> None:
     same_tree(table(60, 3, 4, 0.1), options, SMALL, 7, checks=False)
 
 
+@pytest.mark.parametrize("grouping", ["group_values", "binary_splits"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_tables_with_groups_of_values(seed: int, grouping: str) -> None:
+    cases, cut = table(30 + seed, 2 + seed % 3, 4 + seed, 0.2 * (seed % 2)), SMALL._replace(tile=TILES[seed])
+    same_tree(cases, Options(min_cases=1, **{grouping: True}), cut, seed, checks=seed < 2)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("most_ranks", [1, 256])
 @pytest.mark.parametrize("tile", [1, 3, 32])
