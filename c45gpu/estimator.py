@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
+from c45gpu.induction.path import PruningPath, pruning_path
 from c45gpu.induction.train import train
 from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
@@ -196,6 +197,36 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self)
         table = self._table(X, reset=False, schema=self.model_.schema)
         return class_frequencies(self.tree_, table.as_release8() if self.model_.options["compat"] else table)
+
+    def pruning_path(
+        self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, tolerance: float = 1e-3
+    ) -> PruningPath:
+        """The confidences at which the pruned tree changes, to choose one by cross-validation.
+
+        The tree is grown once, by the parameters of this classifier, which stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+        tolerance : float
+            How exact the confidences are; see :func:`c45gpu.induction.path.pruning_path`.
+
+        Returns
+        -------
+        PruningPath
+            `confidences`, `sizes`, `leaves` and `digests` of the trees, by rising confidence.
+
+        Raises
+        ------
+        DataError
+            When the samples cannot be used as they are.
+        OptionError
+            When a parameter is out of range, or asks for another pruning or for windowing.
+        """
+        other = clone(self)
+        table = other._training_table(X, y, sample_weight)
+        return pruning_path(table, self._options(), self.engine, tolerance)
 
     @property
     def tree_(self) -> Tree:
