@@ -1,149 +1,227 @@
-"""Prunings by counts: the score interval, held-out cases, standard errors, and error-based pruning without raising."""
+"""Prunings by counts: by the score interval, on held-out cases, and without subtree raising."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest, norm
 
 from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
 from c45gpu.formulas import interval_limit, pessimistic_limit
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.prune import ErrorBasedPruning
 from c45gpu.induction.prunings import held_out, interval_pruned, pessimistically_pruned, reduced_error_pruned
 from c45gpu.induction.train import train
-from c45gpu.model.predict import class_frequencies, predicted_classes
+from c45gpu.kernels.engine import Changes
+from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.kernels.reference import ReferenceEngine
+from c45gpu.model.predict import leaf_shares
 from c45gpu.model.tree import LEAF, Tree
 from c45gpu.model.validate import validate_tree
-from tests.golden_trees import inner, leaf, tree_of
+from tests.golden_trees import empty_leaf, inner, leaf, tree_of
 from tests.strategies import Sample, larger_samples, sample
 
-TWO = [("discrete", 2, [0, 1])]
+SCHEMA = sample([("discrete", 3, [0, 1, 2])] * 2, 2, [0, 1, 0], None).table.schema
 
 
-def small_tree(low: tuple[float, float], high: tuple[float, float]) -> Tree:
-    return tree_of(inner("discrete", 0, leaf(*low), leaf(*high)), sample(TWO, 2, [0, 1], None).table.schema)
-
-
-def limit(errors: float, cases: float, confidence: float = 0.25) -> float:
-    return float(interval_limit(np.array([errors / cases]), np.array([cases]), confidence)[0])
-
-
-# ---------------------------------------------------------------- the score interval
-def test_the_articles_bound_with_the_right_deviation() -> None:
-    # the article takes z = 0.69 at 75 %; the normal quantile is 0.6745
-    z, f, n = 0.6744897501960817, 2 / 6, 6.0
-    by_hand = (f + z * z / (2 * n) + z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))) / (1 + z * z / n)
-    assert limit(2, 6) == pytest.approx(by_hand, rel=1e-12)
-    assert limit(2, 6) < (f + 0.69**2 / 12 + 0.69 * np.sqrt(f * (1 - f) / 6 + 0.69**2 / 144)) / (1 + 0.69**2 / 6)
-
-
-@given(st.floats(0, 1), st.floats(0.5, 1e6), st.floats(0.01, 0.49))
-def test_the_limit_is_above_the_rate_and_falls_with_confidence(part: float, cases: float, confidence: float) -> None:
-    rate, n = np.array([part]), np.array([cases])
-    high = float(interval_limit(rate, n, confidence)[0])
-    assert part - 1e-12 <= high <= 1 + 1e-12
-    assert float(interval_limit(rate, n, confidence * 1.02)[0]) <= high + 1e-12
-
-
-def test_a_node_is_cut_where_its_limit_is_no_more_than_its_branches() -> None:
-    useless, useful = small_tree((5, 1), (5, 1)), small_tree((10, 0), (0, 10))
-    assert 12 * limit(2, 12) <= 2 * 6 * limit(1, 6)
-    assert interval_pruned(useless, 0.25).n_nodes == 1
-    kept = interval_pruned(useful, 0.25)
-    assert kept.n_nodes == 3
-    assert kept.errors.tolist() == pytest.approx([20 * limit(0, 10), 10 * limit(0, 10), 10 * limit(0, 10)])
-
-
-@given(larger_samples())
-def test_by_the_interval_any_tree_gets_simpler(cases: Sample) -> None:
-    model = train(cases.table, Options(min_cases=1, prune="interval"), "reference")
-    validate_tree(model.pruned, model.schema)
-    assert model.pruned.n_nodes <= model.unpruned.n_nodes
+def table_of(*cells: tuple[tuple[int | None, int | None], int, int]) -> Table:
+    """Values of two attributes, and how many cases of either class have them."""
+    rows = [(values, k) for values, *n in cells for k in (0, 1) for _ in range(n[k])]
+    columns = [("discrete", 3, [values[a] for values, _ in rows]) for a in range(2)]
+    return sample(columns, 2, [k for _, k in rows], None).table  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------- standard errors
-def test_the_articles_pessimistic_example() -> None:
-    # 5 errors of 100 cases: one article has 5 + 0.5 + 1.96 sqrt(5 * 0.95) = 8.3 at 75 %; the sum is 9.77, and with one
-    # standard error, which is what Quinlan takes, the limit is 7.78
-    assert 5 + 0.5 + 1.96 * np.sqrt(5 * 0.95) == pytest.approx(9.77, abs=0.01)
+def test_standard_errors_decide_what_a_leaf_may_cost() -> None:
+    root = inner("discrete", 0, leaf(50.0, 2.0), leaf(42.0, 2.0), leaf(0.0, 4.0))  # costs 5.5, as a leaf 8.5
+    needed = (8.5 - 5.5) / np.sqrt(5.5 * 94.5 / 100)
+    for standard_errors, n_nodes in ((0.0, 4), (needed - 1e-9, 4), (needed + 1e-9, 1)):
+        assert pessimistically_pruned(tree_of(root, SCHEMA), standard_errors).n_nodes == n_nodes
     cost, cases = np.array([5.5]), np.array([100.0])
-    assert pessimistic_limit(cost, cases)[0] == pytest.approx(7.78, abs=0.01)
     assert pessimistic_limit(cost, cases, 0.0)[0] == 5.5
-    assert pessimistic_limit(cost, cases, 2.0)[0] == pytest.approx(5.5 + 2 * (7.78 - 5.5), abs=0.01)
+    assert pessimistic_limit(cost, cases, 2.0)[0] - 5.5 == 2 * (pessimistic_limit(cost, cases)[0] - 5.5)
 
 
-def test_the_correction_belongs_to_the_leaves_of_the_subtree() -> None:
-    # one article adds a half for each branch to the merged node and none to the subtree: 4 + 1 > 2 + 0 would keep it
-    tree = small_tree((5, 1), (3, 1))
-    assert float(pessimistic_limit(np.array([2 + 2 * 0.5]), np.array([10.0]), 0.0)[0]) >= 2 + 0.5
-    assert pessimistically_pruned(tree, 0.0).n_nodes == 1
-    worse = small_tree((10, 1), (3, 4))
-    assert [pessimistically_pruned(worse, errors).n_nodes for errors in (0.0, 3.0)] == [3, 1]
+# ---------------------------------------------------------------- the score interval
+@given(cases=st.integers(1, 500), part=st.floats(0, 1), confidence=st.sampled_from([0.5, 0.25, 0.1, 0.025, 1e-6]))
+def test_the_limit_is_wilsons(cases: int, part: float, confidence: float) -> None:
+    errors = round(part * cases)
+    limit = interval_limit(np.array([errors / cases]), np.array([float(cases)]), confidence)[0]
+    two_sided = binomtest(errors, cases).proportion_ci(1 - 2 * confidence, "wilson")
+    assert limit == pytest.approx(two_sided.high, rel=1e-9, abs=1e-12)
+
+
+def test_a_quarter_is_a_deviation_of_0_6745() -> None:
+    """One article has 0.69, which is what Quinlan's table gives; the normal quantile is less."""
+    z = norm.ppf(0.75)
+    assert z == pytest.approx(0.6745, abs=5e-5)
+    exact = (0.1 + z**2 / 40 + z * np.sqrt(0.1 * 0.9 / 20 + z**2 / 1600)) / (1 + z**2 / 20)
+    assert interval_limit(np.array([0.1]), np.array([20.0]), 0.25)[0] == pytest.approx(exact, rel=1e-12)
+
+
+def estimate(*leaves: tuple[float, float], confidence: float = 0.25) -> float:
+    return sum(
+        (a + b) * float(interval_limit(np.array([min(a, b) / (a + b)]), np.array([a + b]), confidence)[0])
+        for a, b in leaves
+    )
+
+
+def test_a_leaf_takes_the_place_of_branches_that_are_expected_to_err_as_often() -> None:
+    stays, goes = [(9.0, 1.0), (0.0, 8.0)], [(9.0, 1.0), (8.0, 1.0)]
+    assert estimate(*stays) < estimate((9, 9))
+    assert estimate((17, 2)) < estimate(*goes)
+    for leaves, n_nodes in ((stays, 3), (goes, 1)):
+        tree = interval_pruned(tree_of(inner("discrete", 0, *(leaf(*w) for w in leaves)), SCHEMA), 0.25)
+        whole = [tuple(np.sum(leaves, axis=0))]
+        assert tree.n_nodes == n_nodes
+        assert tree.errors[0] == pytest.approx(estimate(*(leaves if n_nodes == 3 else whole)), rel=1e-12)
+
+
+def test_branches_are_judged_before_the_node_above() -> None:
+    below = inner("discrete", 1, leaf(6.0, 1.0), leaf(7.0, 1.0), empty_leaf(0, 13.0, 2.0))
+    tree = interval_pruned(tree_of(inner("discrete", 0, below, leaf(0.0, 20.0), empty_leaf(0, 1.0, 1.0)), SCHEMA), 0.25)
+    assert tree.kind.tolist() == [1, 0, 0, 0]
+    assert tree.errors[1:].tolist() == pytest.approx([estimate((13, 2)), estimate((0, 20)), 0.0])
+    assert tree.errors[0] == pytest.approx(tree.errors[1:].sum())
+    validate_tree(tree, SCHEMA)
+
+
+def test_less_confidence_prunes_more() -> None:
+    root = inner("discrete", 0, leaf(9.0, 4.0), leaf(4.0, 6.0))
+    sizes = [interval_pruned(tree_of(root, SCHEMA), confidence).n_nodes for confidence in (0.001, 0.25, 0.5)]
+    assert sizes == [1, 3, 3]
+
+
+def test_a_bound_below_the_rate_is_refused() -> None:
+    Options(prune="interval", confidence=0.5)
+    with pytest.raises(OptionError, match=r"prune='interval' and confidence=0\.6 exclude each other"):
+        Options(prune="interval", confidence=0.6)
 
 
 # ---------------------------------------------------------------- held-out cases
-def table_of(classes: list[int]) -> Table:
-    return sample([("continuous", 0, [float(i) for i in range(len(classes))])], 2, classes, None).table
-
-
 def test_a_share_of_each_class_is_held_out() -> None:
-    table = table_of([0] * 31 + [1] * 8)
-    held = held_out(table, 1 / 3, seed=4)
-    assert np.bincount(held.pruning.classes).tolist() == [10, 3]  # of 10.3 and 2.7
-    values = np.concatenate([held.growing.column(0), held.pruning.column(0)])
-    assert sorted(values.tolist()) == [float(i) for i in range(39)]
-    assert held_out(table, 1 / 3, 5).pruning.column(0).tolist() != held.pruning.column(0).tolist()
+    table = sample([("continuous", 0, list(range(100)))], 3, [0] * 60 + [1] * 30 + [2] * 10, None).table
+    held = held_out(table, 0.3, seed=4)
+    assert np.bincount(held.pruning.classes).tolist() == [18, 9, 3]
+    both = np.concatenate([held.growing.columns[0], held.pruning.columns[0]])  # type: ignore[list-item]
+    assert sorted(both.tolist()) == list(range(100))
+    again, other = held_out(table, 0.3, seed=4), held_out(table, 0.3, seed=5)
+    assert np.array_equal(again.pruning.columns[0], held.pruning.columns[0])  # type: ignore[arg-type]
+    assert not np.array_equal(other.pruning.columns[0], held.pruning.columns[0])  # type: ignore[arg-type]
 
 
-def test_one_case_cannot_be_divided() -> None:
-    with pytest.raises(OptionError, match=r"held_out=0\.3 leaves no case on one side of 1"):
-        held_out(table_of([1]), 0.3, 0)
+@pytest.mark.parametrize("share", [0.01, 0.99])
+def test_a_share_that_leaves_nothing_is_refused(share: float) -> None:
+    table = sample([("continuous", 0, [1, 2, 3, 4])], 2, [0, 0, 1, 1], None).table
+    with pytest.raises(OptionError, match=rf"held_out={share} leaves no case on one side of 4"):
+        train(table, Options(prune="rep", held_out=share), "reference")
 
 
-def wrong(tree: Tree, table: Table) -> float:
-    return float((predicted_classes(class_frequencies(tree, table)) != table.classes).sum())
+def on_held_out(root: dict[str, Any], *cells: tuple[tuple[int | None, int | None], int, int]) -> Tree:
+    tree = reduced_error_pruned(tree_of(root, SCHEMA), pose(table_of(*cells), Options()))
+    validate_tree(tree, SCHEMA)
+    return tree
 
 
-@given(larger_samples(), st.integers(0, 99))
-def test_held_out_cases_decide(cases: Sample, seed: int) -> None:
-    table = cases.table.take(np.array([row.count(None) == 0 for row in cases.problem.rows]))
-    table = Table(table.schema, table.columns, table.classes)
-    if table.n_cases < 4:
-        table = table_of([0, 1, 0, 1, 1, 0])
-    held = held_out(table, 0.5, seed)
-    tree = train(held.growing, Options(min_cases=1, prune="none"), "reference").unpruned
-    simple = reduced_error_pruned(tree, pose(held.pruning, Options()))
-    validate_tree(simple, table.schema)
-    assert simple.n_nodes <= tree.n_nodes
-    expected = simple.errors[0] * held.pruning.n_cases / tree.weight[0]
-    assert expected <= wrong(tree, held.pruning) + 1e-9
+TWO_LEVELS = inner("discrete", 0, inner("discrete", 1, leaf(8.0, 0.0), leaf(0.0, 5.0)), leaf(0.0, 9.0))
 
 
-def test_training_by_held_out_cases() -> None:
-    table = table_of([0] * 20 + [1] * 22)
-    model = train(table, Options(prune="rep", held_out=0.5, random_state=3), "reference")
-    assert (model.record["held_out"], model.record["cases"]) == (21, 21)
-    assert model.pruned.n_nodes == 3
+def test_a_leaf_may_err_as_often_as_the_subtree_and_no_more() -> None:
+    equal = on_held_out(TWO_LEVELS, ((0, 0), 2, 0), ((0, 1), 1, 1), ((1, 0), 0, 3))  # 1 error either way
+    assert equal.kind.tolist() == [1, 0, 0]
+    assert equal.errors.tolist() == [1 * 22 / 7, 1 * 22 / 7, 0]
+    assert equal.class_weights.tolist() == [[8, 14], [8, 5], [0, 9]]  # of the cases that it was grown on
+    better = on_held_out(TWO_LEVELS, ((0, 0), 2, 0), ((0, 1), 0, 1), ((1, 0), 0, 3))
+    assert (better.n_nodes, better.errors.tolist()) == (5, [0] * 5)
+    assert on_held_out(TWO_LEVELS, ((1, 0), 0, 4)).n_nodes == 1
 
 
-def test_held_out_cases_that_know_nothing_keep_no_test() -> None:
-    tree = small_tree((10, 0), (0, 10))
-    unknown = sample([("discrete", 2, [None, None])], 2, [0, 1], None).table
-    simple = reduced_error_pruned(tree, pose(unknown, Options()))
-    assert (simple.n_nodes, simple.errors.tolist()) == (1, [0.0])
+def test_an_unknown_value_counts_in_parts() -> None:
+    """Two thirds of the case that is unknown lie where class 0 is right, so the subtree errs by a third less."""
+    cells = (((0, 0), 2, 0), ((1, 0), 0, 1))
+    root = inner("discrete", 0, leaf(8.0, 0.0), leaf(0.0, 9.0))
+    assert on_held_out(root, *cells, ((None, 0), 1, 0)).errors[0] == pytest.approx(17 / 4 / 3)
+    assert on_held_out(root, *cells, ((None, 0), 0, 1)).errors[0] == pytest.approx(17 / 4 * 2 / 3)
 
 
-# ---------------------------------------------------------------- error-based pruning without raising
-@given(larger_samples())
-def test_without_raising_every_test_stays_where_it_was(cases: Sample) -> None:
-    model = train(cases.table, Options(min_cases=1, subtree_raising=False), "reference")
-    grown, simple = model.unpruned, model.pruned
-    pairs = [(0, 0)]
-    while pairs:
-        before, after = pairs.pop()
-        if simple.kind[after] != LEAF:
-            assert (simple.attribute[after], simple.kind[after]) == (grown.attribute[before], grown.kind[before])
-            pairs += zip(grown.branches(before).tolist(), simple.branches(after).tolist(), strict=True)
+def test_held_out_cases_that_are_all_unknown_tell_nothing() -> None:
+    tree = on_held_out(TWO_LEVELS, ((None, 0), 3, 0))
+    assert (tree.n_nodes, tree.errors.tolist()) == (1, [0])
+
+
+@given(cases=larger_samples(), seed=st.integers(0, 3))
+def test_the_record_says_how_many_cases_were_held_out(cases: Sample, seed: int) -> None:
+    options = Options(prune="rep", random_state=seed)
+    model = train(cases.table, options, "reference")
+    held = held_out(pose(cases.table, options).table, options.held_out, seed)
+    assert (model.record["cases"], model.record["held_out"]) == (held.growing.n_cases, held.pruning.n_cases)
+    assert train(held.growing, Options(prune="none"), "reference").unpruned.equals(model.unpruned)
+
+
+@given(cases=larger_samples().filter(lambda cases: not cases.table.has_unknown()), seed=st.integers(0, 3))
+def test_every_test_that_stays_saves_errors_on_held_out_cases(cases: Sample, seed: int) -> None:
+    options = Options(prune="rep", random_state=seed)
+    tree = train(cases.table, options, "reference").pruned
+    problem = pose(held_out(pose(cases.table, options).table, options.held_out, seed).pruning, options)
+    assert reduced_error_pruned(tree, problem).equals(tree)
+    for node in np.flatnonzero(tree.kind != LEAF).tolist():
+        kind = tree.kind.copy()
+        kind[node] = LEAF
+        assert errors_on(problem, replace(tree, kind=kind)) > errors_on(problem, tree)
+
+
+def errors_on(problem: Problem, tree: Tree) -> float:
+    wrong = predicted_labels(tree, problem.table) != problem.table.classes
+    return float(problem.units[wrong].sum())
+
+
+def predicted_labels(tree: Tree, table: Table) -> npt.NDArray[np.int32]:
+    return tree.label[leaf_shares(tree, table).leaves]
+
+
+@pytest.mark.parametrize("options", [{"prune": "rep"}, {"prune": "interval"}, {"subtree_raising": False}], ids=str)
+def test_engines_prune_alike(options: dict[str, Any]) -> None:
+    chance = np.random.default_rng(5)
+    x, y = chance.random((2, 900)).round(2)
+    x[chance.random(900) < 0.1] = np.nan
+    classes = ((x > 0.5) ^ (y > 0.3) ^ (chance.random(900) < 0.2)).astype(int).tolist()
+    columns = [("continuous", 0, [None if v != v else v for v in values]) for values in (x.tolist(), y.tolist())]
+    table = sample(columns, 2, classes, None).table  # type: ignore[arg-type]
+    trees = [train(table, Options(**options), engine).pruned for engine in ("reference", "cpu")]
+    assert trees[0].n_nodes > 3
+    assert trees[0].equals(trees[1])
+
+
+# ---------------------------------------------------------------- without raising
+class NeverRaising(ErrorBasedPruning):
+    """A branch is never better than what is there."""
+
+    def _branch_estimates(self, branches: Int64s, changes: Changes) -> Any:
+        return np.full(len(branches), np.inf)
+
+
+@given(cases=larger_samples(), confidence=st.sampled_from([0.25, 0.05, 0.8]))
+def test_without_raising_a_branch_is_never_considered(cases: Sample, confidence: float) -> None:
+    options = Options(subtree_raising=False, confidence=confidence)
+    model = train(cases.table, options, "reference")
+    problem, engine = pose(cases.table, options), ReferenceEngine()
+    engine.load(problem)
+    assert NeverRaising(model.unpruned, engine, problem, confidence).run().equals(model.pruned)
+
+
+def test_raising_is_what_the_option_switches_off() -> None:
+    chance = np.random.default_rng(3)
+    x, y = chance.random((2, 400)).round(2)
+    classes = ((x > 0.5) ^ (y > 0.3) ^ (chance.random(400) < 0.3)).astype(int).tolist()
+    cases = sample([("continuous", 0, x.tolist()), ("continuous", 0, y.tolist())], 2, classes, None)
+    with_it, without = (train(cases.table, Options(subtree_raising=on)) for on in (True, False))
+    assert with_it.unpruned.equals(without.unpruned)
+    assert (with_it.pruned.n_nodes, without.pruned.n_nodes) == (7, 19)
