@@ -103,9 +103,27 @@ def frequencies_of_shares(tree: Tree, cases: Int64s, leaves: Int64s, shares: Flo
     return frequencies
 
 
-def predicted_classes(frequencies: Float64s) -> npt.NDArray[np.int32]:
-    """The class with the largest frequency of each row, the first of equals; shape (n_cases,)."""
-    classes: npt.NDArray[np.int32] = np.argmax(frequencies, axis=1).astype(np.int32)
+def predicted_classes(frequencies: Float64s, costs: Float64s | None = None) -> npt.NDArray[np.int32]:
+    """The class that each row of class frequencies is for.
+
+    Parameters
+    ----------
+    frequencies : ndarray of float64, shape (n, C)
+    costs : ndarray of float64, shape (C, C), optional
+        What it costs to take a case of a class (row) for one of another (column).
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        The most frequent class; with costs the one of the least expected cost, ``sum_i frequency_i * cost[i, class]``.
+        Of equals the first.
+    """
+    worth = frequencies
+    if costs is not None:
+        worth = np.zeros_like(frequencies)
+        for i in range(len(costs)):  # one after the other: the same bits everywhere
+            worth -= frequencies[:, i, None] * costs[i]
+    classes: npt.NDArray[np.int32] = np.argmax(worth, axis=1).astype(np.int32)
     return classes
 
 
