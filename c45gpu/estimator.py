@@ -15,14 +15,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from c45gpu.data.table import Table
+from c45gpu.errors import OptionError
 from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
 from c45gpu.induction.path import PruningPath, pruning_path
 from c45gpu.induction.train import train
+from c45gpu.model.decide import smoothed
 from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
 from c45gpu.model.tree import Tree
 
 FromDtype = Literal["from_dtype"]
+ClassWeight = dict[Any, float] | Literal["balanced"] | None
 
 
 class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -62,6 +65,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     group_values, binary_splits : bool
         A test of a discrete feature of more than two values has a branch for each group of values, or one for a value
         and one for all others; at most one of the two.
+    costs : array_like, dict or None
+        What it costs to take a sample of a class for one of another: a matrix with a row for each true and a column
+        for each predicted label, in their order, or {(true, predicted): cost}, where what is not listed costs 1. The
+        label of least expected cost is predicted; see :mod:`c45gpu.induction.costs` for what it does to the tree.
+    laplace : bool
+        Take (n_c + 1) / (n + C) for the probability of a class at a leaf with n samples, n_c of that class, C classes.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
 
@@ -105,9 +114,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         standard_errors: float = 1.0,
         subtree_raising: bool = True,
         held_out: float = 1 / 3,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        class_weight: ClassWeight = None,
         group_values: bool = False,
         binary_splits: bool = False,
+        costs: npt.ArrayLike | dict[tuple[Any, Any], float] | None = None,
+        laplace: bool = False,
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -135,6 +146,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.class_weight = class_weight
         self.group_values = group_values
         self.binary_splits = binary_splits
+        self.costs = costs
+        self.laplace = laplace
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -176,7 +189,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         -------
         ndarray, shape (n_samples,)
         """
-        classes = predicted_classes(self.predict_proba(X))
+        classes = predicted_classes(self.predict_proba(X), self.model_.costs)
         labels: npt.NDArray[Any] = self.classes_[classes]
         return labels
 
@@ -196,7 +209,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         check_is_fitted(self)
         table = self._table(X, reset=False, schema=self.model_.schema)
-        return class_frequencies(self.tree_, table.as_release8() if self.model_.options["compat"] else table)
+        tree = smoothed(self.tree_) if self.laplace else self.tree_
+        return class_frequencies(tree, table.as_release8() if self.model_.options["compat"] else table)
 
     def pruning_path(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, tolerance: float = 1e-3
@@ -249,7 +263,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """Set the model; returns what it was trained on."""
         options = self._options()
         table = self._training_table(X, y, weights)
-        self.model_: Model = train(table, options, self.engine)
+        self.model_: Model = train(table, options, self.engine, costs=self._cost_matrix())
         return table
 
     def _options(self) -> Options:
@@ -276,6 +290,20 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             of_classes = compute_sample_weight(self.class_weight, labels)
             whole = of_classes if whole is None else whole * of_classes
         return replace(table, schema=schema, classes=classes, weights=whole)
+
+    def _cost_matrix(self) -> npt.ArrayLike | None:
+        """The costs in the order of `classes_`."""
+        if not isinstance(self.costs, dict):
+            return self.costs
+        from c45gpu.data.costsfile import usual_costs
+
+        number = {label: c for c, label in enumerate(self.classes_.tolist())}
+        costs = usual_costs(len(number))
+        for pair, cost in self.costs.items():
+            if not (isinstance(pair, tuple) and len(pair) == 2 and all(label in number for label in pair)):
+                raise OptionError(f"costs of {pair!r}: give {{(true label, predicted label): cost}} with labels of y")
+            costs[number[pair[0]], number[pair[1]]] = cost
+        return costs
 
     def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
         if hasattr(X, "columns"):

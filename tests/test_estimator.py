@@ -31,7 +31,8 @@ def penguins(examples: Path) -> pd.DataFrame:
 def test_default_parameters() -> None:
     """Those of the options, and a few of its own."""
     options = {**Options().to_dict(), "prune": True, "random_state": None}
-    own = {"categorical_features": "from_dtype", "class_weight": None, "engine": "auto"}
+    own = {"categorical_features": "from_dtype", "engine": "auto"}
+    own |= {"class_weight": None, "costs": None, "laplace": False}
     assert C45Classifier().get_params() == options | own
 
 

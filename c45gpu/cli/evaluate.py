@@ -58,6 +58,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
         "errors": evaluation.errors,
         "accuracy": _or_none(evaluation.accuracy),
         "macro_f1": _or_none(evaluation.macro_f1),
+        **({} if evaluation.cost is None else {"cost": evaluation.cost}),
         **{name: [_or_none(value) for value in values] for name, values in ratios.items()},
         "confusion": evaluation.confusion.tolist(),
     }

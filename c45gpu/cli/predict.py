@@ -24,6 +24,7 @@ def predict(
     /,
     *,
     proba: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    laplace: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
 ) -> None:
@@ -37,19 +38,23 @@ def predict(
         The cases: a .data or .test file in C4.5's layout, or a CSV or Parquet file; the class may be missing.
     proba : bool
         Print the probability of each class instead, as CSV.
+    laplace : bool
+        Take (n_c + 1) / (n + C) for the probability of a class at a leaf, as J48's -A does.
     as_json : bool
         Print one JSON document with both.
     output : str
         Write to this file instead; it appears when it is complete.
     """
     from c45gpu.cli.verdict import as_trained
+    from c45gpu.model.decide import smoothed
     from c45gpu.model.predict import class_frequencies, predicted_classes
     from c45gpu.model.store import load
 
     trained = load(model)
     classes = trained.schema.classes
-    frequencies = class_frequencies(trained.pruned, as_trained(trained, table_for(trained, file)))
-    names = [classes[c] for c in predicted_classes(frequencies)]
+    tree = smoothed(trained.pruned) if laplace else trained.pruned
+    frequencies = class_frequencies(tree, as_trained(trained, table_for(trained, file)))
+    names = [classes[c] for c in predicted_classes(frequencies, trained.costs)]
     if as_json:
         facts = {"classes": classes, "predicted": names, "probabilities": frequencies.tolist()}
         _put(json.dumps(facts) + "\n", output)

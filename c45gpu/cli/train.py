@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -14,9 +15,56 @@ from c45gpu.cli.screen import note, progress_of, warn
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from c45gpu.data.schema import Schema
     from c45gpu.data.table import Table
     from c45gpu.induction.options import Options
     from c45gpu.model.store import Model
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Costs:
+    """What mistakes cost.
+
+    Parameters
+    ----------
+    costs : str
+        A file of lines 'PREDICTED, ACTUAL: COST', as C5.0 reads it; what is not listed costs 1. [default: STEM.costs,
+        where there is one]
+    ignore_costs : bool
+        Every mistake counts the same, whether or not there is a STEM.costs.
+    """
+
+    costs: str | None = None
+    ignore_costs: Annotated[bool, Parameter(negative=(), show_default=False)] = False
+
+    def matrix(self, source: str, schema: Schema) -> npt.NDArray[np.float64] | None:
+        """The costs; None where there are none.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be read.
+        OptionError
+            When a file is named, and to be ignored.
+        """
+        if self.ignore_costs:
+            if self.costs is not None:
+                raise OptionError("--costs and --ignore-costs exclude each other: give one of them")
+            return None
+        path, stem = self.costs, stem_of(source)
+        if path is None and stem is not None and Path(f"{stem}.costs").exists():
+            path = f"{stem}.costs"
+        if path is None:
+            return None
+        from c45gpu.data.costsfile import read_costs
+
+        costs = read_costs(path, schema)
+        note(f"costs of mistakes are read from {path}")
+        return costs
 
 
 @Parameter(name="*")
@@ -59,6 +107,7 @@ def train(
     columns: Columns | None = None,
     learning: Learning | None = None,
     stopping: Stopping | None = None,
+    costs: Costs | None = None,
     unseen: Unseen | None = None,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
     engine: str = "auto",
@@ -79,6 +128,8 @@ def train(
         What the learner is asked to do.
     stopping : Stopping
         Where it stops, and what it leaves out.
+    costs : Costs
+        What mistakes cost.
     unseen : Unseen
         Cases that the tree is not trained on.
     output : str
@@ -98,7 +149,7 @@ def train(
 
         print_plan(table, options, engine, as_json)
         return
-    model = trained(table, options, engine)
+    model = trained(table, options, engine, (costs or Costs()).matrix(where, table.schema))
     test = None if test_path is None else table_for(model, test_path, unseen="error")
     if output is not None:
         from c45gpu.model.store import save
@@ -121,12 +172,12 @@ def one_source(source: str | None, stem: str | None) -> str:
     return source or stem or ""
 
 
-def trained(table: Table, options: Options, engine: str) -> Model:
+def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.float64] | None = None) -> Model:
     """A model of a table, with progress for whoever watches."""
     from c45gpu.induction.train import train as grown_and_pruned
 
     with progress_of(table.n_cases) as progress:
-        model = grown_and_pruned(table, options, engine, progress)
+        model = grown_and_pruned(table, options, engine, progress, costs)
     present = [
         name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
     ]

@@ -23,8 +23,8 @@ def judged(model: Model, table: Table) -> Judged:
     table = as_trained(model, table)
     before, after = (class_frequencies(tree, table) for tree in (model.unpruned, model.pruned))
     return Judged(
-        evaluate(model.unpruned, table.classes, before, table.weights),
-        evaluate(model.pruned, table.classes, after, table.weights),
+        evaluate(model.unpruned, table.classes, before, table.weights, model.costs),
+        evaluate(model.pruned, table.classes, after, table.weights, model.costs),
         before,
         after,
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy.typing as npt
+
 from c45gpu.data.table import Table
+from c45gpu.induction.costs import class_factors, decided_by_cost, scaled
 from c45gpu.induction.grow import Progress, grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
@@ -13,6 +16,7 @@ from c45gpu.induction.prune import pruned
 from c45gpu.induction.prunings import held_out, reduced_error_pruned
 from c45gpu.induction.window import train_windowed
 from c45gpu.kernels.engine import Engine, open_engine
+from c45gpu.model.decide import as_costs
 from c45gpu.model.possible import without_impossible_values
 from c45gpu.model.store import Model
 
@@ -22,6 +26,7 @@ def train(
     options: Options | None = None,
     engine: str | Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
+    costs: npt.ArrayLike | None = None,
 ) -> Model:
     """Grow a tree on a table and prune it; several trees, and keep the best, where windowing is asked for.
 
@@ -35,6 +40,8 @@ def train(
         The name of an engine, "auto", or an engine of your own. The tree does not depend on it.
     progress : callable, optional
         Called with a :class:`~c45gpu.induction.grow.Progress` after each level.
+    costs : array_like, shape (C, C), optional
+        What it costs to take a case of a class (row) for one of another (column); see :mod:`c45gpu.induction.costs`.
 
     Returns
     -------
@@ -47,8 +54,19 @@ def train(
         When there is nothing to learn from.
     EngineError
         When the engine cannot be had.
+    OptionError
+        When the costs are none.
     """
-    options = options or Options()
+    if costs is None:
+        return _trained(table, options or Options(), engine, progress)
+    matrix = as_costs(costs, table.schema.n_classes)
+    factors = class_factors(table, matrix)
+    return decided_by_cost(_trained(scaled(table, factors), options or Options(), engine, progress), matrix, factors)
+
+
+def _trained(
+    table: Table, options: Options, engine: str | Engine, progress: Callable[[Progress], None] | None
+) -> Model:
     problem = pose(table, options)
     held = held_out(problem.table, options.held_out, options.random_state) if options.prune == "rep" else None
     problem = problem if held is None else pose(held.growing, options)

@@ -30,12 +30,22 @@ class Evaluation:
     estimate : float
         The errors that pruning expects on unseen cases, in percent. Only a pruned tree has such an estimate; of a tree
         as grown this is its rate of training errors.
+    costs : ndarray of float64, shape (C, C), optional
+        What it costs to take a case of a class (row) for one of another (column).
     """
 
     size: int
     n_cases: int
     confusion: Float64s
     estimate: float
+    costs: Float64s | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """The mean cost of a case, by weight; None where mistakes have no costs, 0 where there are no cases."""
+        if self.costs is None:
+            return None
+        return float((self.confusion * self.costs).sum()) / self.weight if self.weight > 0 else 0.0
 
     @property
     def weight(self) -> float:
@@ -85,6 +95,7 @@ def evaluate(
     classes: npt.NDArray[np.integer[Any]],
     frequencies: Float64s,
     weights: Float64s | None = None,
+    costs: Float64s | None = None,
 ) -> Evaluation:
     """Hold the classes that a tree predicts against the true ones.
 
@@ -97,18 +108,21 @@ def evaluate(
         What :func:`~c45gpu.model.predict.class_frequencies` says of the same cases.
     weights : ndarray of float64, shape (n_cases,), optional
         None means that every case weighs 1.
+    costs : ndarray of float64, shape (C, C), optional
+        What it costs to take a case of a class (row) for one of another (column); the class of the least expected
+        cost is predicted then.
 
     Returns
     -------
     Evaluation
     """
     counted = classes >= 0
-    pairs = classes[counted].astype(np.int64) * tree.n_classes + predicted_classes(frequencies[counted])
+    predicted = predicted_classes(frequencies[counted], costs)
+    pairs = classes[counted].astype(np.int64) * tree.n_classes + predicted
     counted_weights = None if weights is None else weights[counted]
     confusion = np.bincount(pairs, counted_weights, tree.n_classes**2).astype(np.float64)
-    return Evaluation(
-        tree.n_nodes, int(counted.sum()), confusion.reshape(tree.n_classes, tree.n_classes), _estimate(tree)
-    )
+    confusion = confusion.reshape(tree.n_classes, tree.n_classes)
+    return Evaluation(tree.n_nodes, int(counted.sum()), confusion, _estimate(tree), costs)
 
 
 def _estimate(tree: Tree) -> float:

@@ -2,7 +2,7 @@
 
 A model file is a zip archive, stored without compression so that a model has the same bytes wherever it is written:
 
-    header.json            format name and number, schema, options, record, SHA-256 of each member below
+    header.json            format name and number, schema, options, record, costs, SHA-256 of each member below
     unpruned/kind.npy      one member for each array of the tree as grown
     ...
     pruned/kind.npy        and of the pruned tree
@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from c45gpu.data.schema import Schema, first_duplicate
 from c45gpu.errors import ModelError
+from c45gpu.model.decide import as_costs
 from c45gpu.model.sealed import (
     FORMAT_NAME,
     FORMAT_NUMBER,
@@ -61,6 +62,9 @@ class Model:
     record : dict
         Facts about the training, plain values, such as the number of cases and the version of c45gpu. Nothing that may
         differ between two trainings of the same data with the same options: no time, no engine, no machine.
+    costs : ndarray of float64, shape (C, C), optional
+        What it costs to take a case of a class (row) for one of another (column). The labels of the trees are the
+        classes that cost least.
     """
 
     schema: Schema
@@ -68,6 +72,7 @@ class Model:
     pruned: Tree
     options: dict[str, Any]
     record: dict[str, Any]
+    costs: npt.NDArray[np.float64] | None = None
 
 
 def save(model: Model, path: str | PathLike[str]) -> None:
@@ -128,6 +133,8 @@ def model_bytes(model: Model) -> bytes:
         "record": model.record,
         "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     }
+    if model.costs is not None:
+        header["costs"] = model.costs.tolist()
     return sealed(header, members)
 
 
@@ -148,7 +155,8 @@ def _model_of(content: bytes) -> Model:
         schema = schema_of(header["schema"])
         members = _members(archive, header["sha256"])
         unpruned, pruned = (_tree_of(name, members) for name in _TREES)
-        model = Model(schema, unpruned, pruned, dict(header["options"]), dict(header["record"]))
+        costs = as_costs(header["costs"], schema.n_classes) if "costs" in header else None
+        model = Model(schema, unpruned, pruned, dict(header["options"]), dict(header["record"]), costs)
     except MALFORMED as fault:
         raise damaged(str(fault)) from fault
     for name, tree in zip(_TREES, (unpruned, pruned), strict=True):

@@ -4,7 +4,9 @@
  "attributes": [{"name": "duration", "type": "continuous"}, ...],
  "options": ["-m", "1"],                                      as given
  "unpruned": node, "pruned": node,
+ "costs": [[0, 5], [1, 0]],                                   of a class (row) taken for another, if there are any
  "train": [{"size_before", "errors_before", "size_after", "errors_after", "estimate_pct"}],
+                                                              and with costs "cost_before", "cost_after" of a case
  "test": ...,                                                 likewise, of the test cases
  "test_pred_unpruned": [0, ...], "test_pred_pruned": [0, ...],
  "test_classsum_pruned": [[0.75, 0.25], ...]}
@@ -84,12 +86,14 @@ def document(
         "unpruned": SchemaTree(model.unpruned, model.schema),
         "pruned": SchemaTree(model.pruned, model.schema),
     }
+    if model.costs is not None:
+        whole["costs"] = model.costs.tolist()
     if train is not None:
         whole["train"] = [_evaluation(train)]
     if test is not None:
         whole["test"] = [_evaluation(test)]
-        whole["test_pred_unpruned"] = predicted_classes(test.frequencies_before).tolist()
-        whole["test_pred_pruned"] = predicted_classes(test.frequencies_after).tolist()
+        whole["test_pred_unpruned"] = predicted_classes(test.frequencies_before, model.costs).tolist()
+        whole["test_pred_pruned"] = predicted_classes(test.frequencies_after, model.costs).tolist()
         whole["test_classsum_pruned"] = test.frequencies_after.tolist()
     return whole
 
@@ -129,12 +133,15 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def _evaluation(judged: Judged) -> dict[str, float]:
+    before, after = judged.before.cost, judged.after.cost
+    costs = {} if before is None or after is None else {"cost_before": before, "cost_after": after}
     return {
         "size_before": judged.before.size,
         "errors_before": judged.before.errors,
         "size_after": judged.after.size,
         "errors_after": judged.after.errors,
         "estimate_pct": judged.after.estimate,
+        **costs,
     }
 
 

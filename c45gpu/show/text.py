@@ -74,7 +74,7 @@ def trees_text(unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int |
 def evaluation_text(
     before: Evaluation, after: Evaluation, schema: Schema, *, data: str = "training data", confusion: bool = False
 ) -> str:
-    """The original's evaluation table.
+    """The original's evaluation table, and below it what a case costs, where mistakes have costs.
 
     Parameters
     ----------
@@ -98,6 +98,8 @@ def evaluation_text(
         "\tSize      Errors   Size      Errors   Estimate\n\n"
         f"\t{row}\n\n"
     )
+    if before.cost is not None and after.cost is not None:
+        text += f"\tMean cost of a case: {before.cost:.4g} before pruning, {after.cost:.4g} after\n\n"
     if confusion and schema.n_classes <= MOST_CLASSES_IN_CONFUSION:
         text += confusion_text(after.confusion, schema)
     return text
