@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.model.route import branches_taken
+from c45gpu.model.soft import SoftThresholds, low_shares
 from c45gpu.model.tree import LEAF, Tree, ranges
 
 Int64s = npt.NDArray[np.int64]
@@ -53,11 +54,11 @@ def leaf_shares(tree: Tree, table: Table) -> Shares:
         ``share * weight[branch] / weight[node]`` multiplied out from the root, in this order of operations. Above 0: a
         branch of weight 0 is entered by a known value only.
     """
-    parts = [found._replace(cases=found.cases + first) for first, _, found in _in_chunks(tree, table)]
+    parts = [found._replace(cases=found.cases + first) for first, _, found in _in_chunks(tree, table, None)]
     return Shares(*(np.concatenate(arrays) for arrays in zip(_no_shares(), *parts, strict=True)))
 
 
-def class_frequencies(tree: Tree, table: Table) -> Float64s:
+def class_frequencies(tree: Tree, table: Table, soft: SoftThresholds | None = None) -> Float64s:
     """The class frequencies of each case.
 
     Parameters
@@ -65,6 +66,9 @@ def class_frequencies(tree: Tree, table: Table) -> Float64s:
     tree : Tree
     table : Table
         See :func:`leaf_shares`.
+    soft : SoftThresholds, optional
+        Where a value lies between the bounds of a threshold, the case takes both branches, with the parts that
+        :func:`c45gpu.model.soft.low_shares` gives.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def class_frequencies(tree: Tree, table: Table) -> Float64s:
         tree's weights do: at each node the branches sum to the node, and at each leaf the classes to the leaf.
     """
     frequencies = np.empty((table.n_cases, tree.n_classes))
-    for first, stop, found in _in_chunks(tree, table):
+    for first, stop, found in _in_chunks(tree, table, soft):
         frequencies[first:stop] = frequencies_of_shares(tree, found.cases, found.leaves, found.shares, stop - first)
     return frequencies
 
@@ -135,13 +139,13 @@ def leaf_probabilities(tree: Tree) -> Float64s:
     return probabilities
 
 
-def _in_chunks(tree: Tree, table: Table) -> Iterator[tuple[int, int, Shares]]:
+def _in_chunks(tree: Tree, table: Table, soft: SoftThresholds | None) -> Iterator[tuple[int, int, Shares]]:
     """Ranges of cases in their order, with their shares, cases counted from the start of the range."""
     ends = range(table.n_cases, 0, -CASES_AT_A_TIME)
     pending = [(max(0, stop - CASES_AT_A_TIME), stop) for stop in ends]
     while pending:
         first, stop = pending.pop()
-        found = _shares_of_range(tree, table, first, stop)
+        found = _shares_of_range(tree, table, soft, first, stop)
         if found is None:
             middle = (first + stop) // 2
             pending += [(middle, stop), (first, middle)]
@@ -149,7 +153,7 @@ def _in_chunks(tree: Tree, table: Table) -> Iterator[tuple[int, int, Shares]]:
             yield first, stop, found
 
 
-def _shares_of_range(tree: Tree, table: Table, first: int, stop: int) -> Shares | None:
+def _shares_of_range(tree: Tree, table: Table, soft: SoftThresholds | None, first: int, stop: int) -> Shares | None:
     """The shares of cases first..stop-1, or None where they are so many that the range should be halved."""
     n_cases = stop - first
     here = Shares(np.arange(n_cases), np.zeros(n_cases, np.int64), np.ones(n_cases))
@@ -158,24 +162,36 @@ def _shares_of_range(tree: Tree, table: Table, first: int, stop: int) -> Shares 
         at_leaf = tree.kind[here.leaves] == LEAF
         arrived.append(_take(here, at_leaf))
         held += len(arrived[-1].cases)
-        here = _one_level_down(tree, table, first, _take(here, ~at_leaf))
+        here = _one_level_down(tree, table, soft, first, _take(here, ~at_leaf))
         if held + len(here.cases) > SHARES_AT_A_TIME and n_cases > 1:
             return None
     found = Shares(*(np.concatenate(arrays) for arrays in zip(*arrived, strict=True)))
     return _take(found, np.argsort(found.cases * tree.n_nodes + found.leaves))
 
 
-def _one_level_down(tree: Tree, table: Table, first: int, here: Shares) -> Shares:
+def _one_level_down(tree: Tree, table: Table, soft: SoftThresholds | None, first: int, here: Shares) -> Shares:
     cases, nodes, shares = here
     if not len(cases):
         return here
     taken = branches_taken(tree, table, nodes, cases + first)
-    known = taken >= 0
-    straight = Shares(cases[known], tree.branch[tree.branch_start[nodes[known]] + taken[known]], shares[known])
-    if known.all():
-        return straight
-    spread = _over_all_branches(tree, _take(here, ~known))
-    return Shares(*(np.concatenate(arrays) for arrays in zip(straight, spread, strict=True)))
+    known, parts = taken >= 0, []
+    if soft is not None:
+        low = low_shares(tree, soft, table, nodes, cases + first)
+        by_threshold = ~np.isnan(low)
+        parts = _over_both_branches(tree, _take(here, by_threshold), low[by_threshold])
+        known &= ~by_threshold
+    parts.append(Shares(cases[known], tree.branch[tree.branch_start[nodes[known]] + taken[known]], shares[known]))
+    if (taken < 0).any():
+        parts.append(_over_all_branches(tree, _take(here, taken < 0)))
+    return parts[0] if len(parts) == 1 else Shares(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _over_both_branches(tree: Tree, here: Shares, low: Float64s) -> list[Shares]:
+    """Cases at thresholds, with the parts of them that take the low branch: those that take it, and the others."""
+    cases, nodes, shares = here
+    first = tree.branch_start[nodes]
+    parts = [Shares(cases, tree.branch[first + b], shares * part) for b, part in enumerate((low, 1.0 - low))]
+    return [_take(part, part.shares > 0) for part in parts]
 
 
 def _over_all_branches(tree: Tree, here: Shares) -> Shares:
