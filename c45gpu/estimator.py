@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from c45gpu.data.table import Table
-from c45gpu.errors import OptionError
 from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
 from c45gpu.induction.path import PruningPath, pruning_path
 from c45gpu.induction.train import train
@@ -59,6 +58,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Where growing stops: see :class:`c45gpu.induction.options.Options`.
     cut_points, threshold_cost, standard_errors, subtree_raising, held_out
         What is left out: see there.
+    soft_thresholds : bool
+        A sample near a threshold takes both branches, in parts; see :mod:`c45gpu.induction.soften`.
     class_weight : dict, "balanced" or None
         Weights of the classes by label, which the samples' weights are multiplied with, so they count in the gain ratio
         and in pruning. "balanced" gives every class the same weight in all.
@@ -114,6 +115,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         standard_errors: float = 1.0,
         subtree_raising: bool = True,
         held_out: float = 1 / 3,
+        soft_thresholds: bool = False,
         class_weight: ClassWeight = None,
         group_values: bool = False,
         binary_splits: bool = False,
@@ -143,6 +145,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.standard_errors = standard_errors
         self.subtree_raising = subtree_raising
         self.held_out = held_out
+        self.soft_thresholds = soft_thresholds
         self.class_weight = class_weight
         self.group_values = group_values
         self.binary_splits = binary_splits
@@ -210,14 +213,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self)
         table = self._table(X, reset=False, schema=self.model_.schema)
         tree = smoothed(self.tree_) if self.laplace else self.tree_
-        return class_frequencies(tree, table.as_release8() if self.model_.options["compat"] else table)
+        table = table.as_release8() if self.model_.options["compat"] else table
+        return class_frequencies(tree, table, self.model_.soft)
 
     def pruning_path(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, tolerance: float = 1e-3
     ) -> PruningPath:
-        """The confidences at which the pruned tree changes, to choose one by cross-validation.
-
-        The tree is grown once, by the parameters of this classifier, which stays as it is.
+        """The confidences at which the pruned tree changes, by the parameters of this classifier; it stays as it is.
 
         Parameters
         ----------
@@ -230,13 +232,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         -------
         PruningPath
             `confidences`, `sizes`, `leaves` and `digests` of the trees, by rising confidence.
-
-        Raises
-        ------
-        DataError
-            When the samples cannot be used as they are.
-        OptionError
-            When a parameter is out of range, or asks for another pruning or for windowing.
         """
         other = clone(self)
         table = other._training_table(X, y, sample_weight)
@@ -292,18 +287,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return replace(table, schema=schema, classes=classes, weights=whole)
 
     def _cost_matrix(self) -> npt.ArrayLike | None:
-        """The costs in the order of `classes_`."""
-        if not isinstance(self.costs, dict):
-            return self.costs
-        from c45gpu.data.costsfile import usual_costs
+        from c45gpu.data.costsfile import costs_of_pairs
 
-        number = {label: c for c, label in enumerate(self.classes_.tolist())}
-        costs = usual_costs(len(number))
-        for pair, cost in self.costs.items():
-            if not (isinstance(pair, tuple) and len(pair) == 2 and all(label in number for label in pair)):
-                raise OptionError(f"costs of {pair!r}: give {{(true label, predicted label): cost}} with labels of y")
-            costs[number[pair[0]], number[pair[1]]] = cost
-        return costs
+        return costs_of_pairs(self.costs, self.classes_.tolist()) if isinstance(self.costs, dict) else self.costs
 
     def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
         if hasattr(X, "columns"):

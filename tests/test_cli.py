@@ -183,7 +183,7 @@ def test_compat_reads_999_as_unknown(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "x <=" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("letter", ["-s", "-p", "-v"])
+@pytest.mark.parametrize("letter", ["-v"])
 def test_letters_not_supported_are_refused(golf: str, letter: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "-f", golf, letter, "3"]) == 2
     out, err = capsys.readouterr()

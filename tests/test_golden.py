@@ -34,9 +34,10 @@ def test_verdicts_are_counted_by_kind(golden: Path, capsys: pytest.CaptureFixtur
     assert main([str(golden), "--only", only]) == 0
     printed = capsys.readouterr().out
     assert "t01_missing_discrete | equal | equal | equal\n" in printed
+    assert "r8_golf.p | equal | equal | -\n" in printed
     assert "r8_golf.t3 | skipped | - | - | made with -t\n" in printed
     assert "(1 of 1 differences are chains)" in printed
-    assert last_line(printed) == "equal 10, tie 1, limit 1, different 1, deliberate 1, skipped 2"
+    assert last_line(printed) == "equal 11, tie 1, limit 1, different 1, deliberate 1, skipped 1"
 
 
 def test_options_and_processes(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,6 +57,16 @@ def test_another_tree_is_different(golden: Path, tmp_path: Path, capsys: pytest.
     printed = capsys.readouterr()
     assert last_line(printed.out) == "equal 0, tie 0, limit 0, different 1, deliberate 0, skipped 0"
     assert printed.err == "not explained in golden_exceptions.md: r8_golf\n"
+
+
+def test_another_bound_is_different(golden: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without -p bounds are the thresholds themselves."""
+
+    def move(document: dict[str, Any]) -> None:
+        document["pruned"]["branches"][0]["upper"] += 0.01
+
+    assert main(changed_copy(golden, tmp_path, move)) == 1
+    assert "upper bound of humidity <= 75: 75.01, ours 75" in capsys.readouterr().out
 
 
 def test_another_prediction_is_different(golden: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,6 @@ INTERRUPTED: Final = 130
 
 _NOT_SUPPORTED: Final = {
     "-s": "tests on groups of values",
-    "-p": "soft thresholds",
     "-v": "the original's verbosity",
 }
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 _WINDOWING: Final = {"n_trials": "-t", "initial_window": "-w", "window_increment": "-i"}
 
-_LETTERED: Final = frozenset(("min_cases", "confidence", "random_state", "group_values", *_WINDOWING))
+_LETTERED: Final = frozenset(
+    ("min_cases", "confidence", "random_state", "group_values", "soft_thresholds", *_WINDOWING)
+)
 
 
 @Parameter(name="*")
@@ -137,6 +139,8 @@ class Stopping:
         A branch may take the place of its parent when pruned.
     held_out : float
         The share of the cases that --prune rep prunes with. [default: a third]
+    soft_thresholds : bool
+        Find out how far each threshold could be moved, and print it behind the threshold: c45gpu predict -p can use it.
     """
 
     min_gain_ratio: float = 0.0
@@ -151,6 +155,9 @@ class Stopping:
     standard_errors: float = 1.0
     subtree_raising: bool = True
     held_out: Annotated[float, Parameter(show_default=False)] = 1 / 3
+    soft_thresholds: Annotated[bool, Parameter(name=("--soft-thresholds", "-p"), negative=(), show_default=False)] = (
+        False
+    )
 
     def chosen(self) -> dict[str, Any]:
         """The options of the learner that these stand for."""
@@ -176,6 +183,7 @@ def letters_of(model: Model) -> list[str]:
     letters += ["-c", f"{100 * chosen.confidence:g}"] if chosen.confidence != default.confidence else []
     for name, letter in _WINDOWING.items():
         letters += [letter, str(getattr(chosen, name))] if getattr(chosen, name) is not None else []
+    letters += ["-p"] if chosen.soft_thresholds else []
     letters += ["--seed", str(chosen.random_state)] if chosen.random_state != default.random_state else []
     for f in fields(chosen):
         value = getattr(chosen, f.name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import table_for
-from c45gpu.errors import DataError
+from c45gpu.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,9 @@ def predict(
     *,
     proba: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     laplace: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    soft_thresholds: Annotated[
+        bool, Parameter(name=("--soft-thresholds", "-p"), negative=(), show_default=False)
+    ] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
 ) -> None:
@@ -40,6 +43,8 @@ def predict(
         Print the probability of each class instead, as CSV.
     laplace : bool
         Take (n_c + 1) / (n + C) for the probability of a class at a leaf, as J48's -A does.
+    soft_thresholds : bool
+        A case near a threshold takes both branches, in parts; the model was trained with -p.
     as_json : bool
         Print one JSON document with both.
     output : str
@@ -53,7 +58,10 @@ def predict(
     trained = load(model)
     classes = trained.schema.classes
     tree = smoothed(trained.pruned) if laplace else trained.pruned
-    frequencies = class_frequencies(tree, as_trained(trained, table_for(trained, file)))
+    if soft_thresholds and trained.soft is None:
+        raise OptionError(f"{model} has no soft thresholds: train it with -p, or leave -p out here")
+    soft = trained.soft if soft_thresholds else None
+    frequencies = class_frequencies(tree, as_trained(trained, table_for(trained, file)), soft)
     names = [classes[c] for c in predicted_classes(frequencies, trained.costs)]
     if as_json:
         facts = {"classes": classes, "predicted": names, "probabilities": frequencies.tolist()}

@@ -33,4 +33,5 @@ def show(
     if max_depth is not None and max_depth < 0:
         raise OptionError(f"--max-depth {max_depth} will not do: give 0 or more")
     kept = load(model)
-    print(tree_text(kept.unpruned if unpruned else kept.pruned, kept.schema, max_depth=max_depth), end="")
+    tree, soft = (kept.unpruned, None) if unpruned else (kept.pruned, kept.soft)
+    print(tree_text(tree, kept.schema, max_depth=max_depth, soft=soft), end="")

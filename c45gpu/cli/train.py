@@ -202,7 +202,7 @@ def _print(model: Model, table: Table, test: Table | None, as_json: bool) -> Non
     from c45gpu.show.trials import trials_text
 
     print(trials_text(model.record), end="")
-    print(trees_text(model.unpruned, model.pruned, model.schema))
+    print(trees_text(model.unpruned, model.pruned, model.schema, soft=model.soft))
     print(evaluation_text(on_train.before, on_train.after, model.schema), end="")
     if on_test is not None:
         text = evaluation_text(on_test.before, on_test.after, model.schema, data="test data", confusion=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Schema
 from c45gpu.data.tokens import FilePath, Token, read_text, tokens
 from c45gpu.data.values import listed, shown
-from c45gpu.errors import DataError
+from c45gpu.errors import DataError, OptionError
 
 _LAYOUT = "write 'PREDICTED, ACTUAL: COST'"
 
@@ -29,6 +30,23 @@ _LAYOUT = "write 'PREDICTED, ACTUAL: COST'"
 def usual_costs(n_classes: int) -> npt.NDArray[np.float64]:
     """Every mistake costs 1; shape (n_classes, n_classes)."""
     costs: npt.NDArray[np.float64] = 1.0 - np.eye(n_classes)
+    return costs
+
+
+def costs_of_pairs(pairs: dict[tuple[Any, Any], float], labels: list[Any]) -> npt.NDArray[np.float64]:
+    """The matrix of costs that are given as {(true, predicted): cost}.
+
+    Raises
+    ------
+    OptionError
+        When a key is no pair of labels.
+    """
+    number = {label: c for c, label in enumerate(labels)}
+    costs = usual_costs(len(labels))
+    for pair, cost in pairs.items():
+        if not (isinstance(pair, tuple) and len(pair) == 2 and all(label in number for label in pair)):
+            raise OptionError(f"costs of {pair!r}: give {{(true label, predicted label): cost}} with labels of y")
+        costs[number[pair[0]], number[pair[1]]] = cost
     return costs
 
 

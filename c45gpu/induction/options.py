@@ -71,6 +71,8 @@ class Options:
         A discrete attribute of more than two values is tested with a branch for each group of values (-s).
     binary_splits : bool
         A discrete attribute of more than two values is tested for the one value that gains most: J48's -B.
+    soft_thresholds : bool
+        Find out how far each threshold of the pruned tree could be moved (-p); see :mod:`c45gpu.induction.soften`.
 
     Raises
     ------
@@ -101,6 +103,7 @@ class Options:
     held_out: float = 1 / 3
     group_values: bool = False
     binary_splits: bool = False
+    soft_thresholds: bool = False
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -113,7 +116,7 @@ class Options:
             value = getattr(self, name)
             if value is not None or name not in _MAY_BE_NONE:
                 _require(_is_number(value) and above <= value <= at_most and value != above, name, value, wanted)
-        for name in ("threshold_cost", "subtree_raising", "group_values", "binary_splits"):
+        for name in ("threshold_cost", "subtree_raising", "group_values", "binary_splits", "soft_thresholds"):
             _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "True or False")
         _require_features(self.max_features)
         self._require_agreement()

@@ -14,6 +14,7 @@ from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.prunings import held_out, reduced_error_pruned
+from c45gpu.induction.soften import softened
 from c45gpu.induction.window import train_windowed
 from c45gpu.kernels.engine import Engine, open_engine
 from c45gpu.model.decide import as_costs
@@ -83,6 +84,7 @@ def _trained(
             if held is not None:
                 simple = without_impossible_values(reduced_error_pruned(tree, pose(held.pruning, options)))
                 record["held_out"] = held.pruning.n_cases
+        soft = softened(simple, problem, worker.route) if options.soft_thresholds else None
     finally:
         worker.close()
-    return Model(problem.table.schema, tree, simple, options.to_dict(), record)
+    return Model(problem.table.schema, tree, simple, options.to_dict(), record, soft=soft)

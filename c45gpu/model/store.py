@@ -7,6 +7,8 @@ A model file is a zip archive, stored without compression so that a model has th
     ...
     pruned/kind.npy        and of the pruned tree
     ...
+    pruned/lower.npy       with soft thresholds these two
+    pruned/upper.npy
     comment of the zip     SHA-256 of every byte before it, so no flipped bit goes unseen
 
 Other things that c45gpu saves come in the same kind of archive; their headers say what they are (`kind`).
@@ -41,10 +43,12 @@ from c45gpu.model.sealed import (
     stored,
     write_sealed,
 )
+from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.tree import Tree
 from c45gpu.model.validate import FIELD_TYPES, validate_tree
 
 _TREES: Final = ("unpruned", "pruned")
+_BOUNDS: Final = ("lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,8 @@ class Model:
     costs : ndarray of float64, shape (C, C), optional
         What it costs to take a case of a class (row) for one of another (column). The labels of the trees are the
         classes that cost least.
+    soft : SoftThresholds, optional
+        Of the pruned tree.
     """
 
     schema: Schema
@@ -73,6 +79,7 @@ class Model:
     options: dict[str, Any]
     record: dict[str, Any]
     costs: npt.NDArray[np.float64] | None = None
+    soft: SoftThresholds | None = None
 
 
 def save(model: Model, path: str | PathLike[str]) -> None:
@@ -125,6 +132,9 @@ def model_bytes(model: Model) -> bytes:
     for name, tree in zip(_TREES, (model.unpruned, model.pruned), strict=True):
         validate_tree(tree, model.schema)
         members |= {_member(name, field): _npy(getattr(tree, field)) for field in FIELD_TYPES}
+    if model.soft is not None:
+        model.soft.check(model.pruned)
+        members |= {_member("pruned", bound): _npy(getattr(model.soft, bound)) for bound in _BOUNDS}
     header = {
         "format": FORMAT_NAME,
         "format_number": FORMAT_NUMBER,
@@ -156,7 +166,8 @@ def _model_of(content: bytes) -> Model:
         members = _members(archive, header["sha256"])
         unpruned, pruned = (_tree_of(name, members) for name in _TREES)
         costs = as_costs(header["costs"], schema.n_classes) if "costs" in header else None
-        model = Model(schema, unpruned, pruned, dict(header["options"]), dict(header["record"]), costs)
+        options, record = dict(header["options"]), dict(header["record"])
+        model = Model(schema, unpruned, pruned, options, record, costs, _soft_of(members))
     except MALFORMED as fault:
         raise damaged(str(fault)) from fault
     for name, tree in zip(_TREES, (unpruned, pruned), strict=True):
@@ -164,11 +175,18 @@ def _model_of(content: bytes) -> Model:
             validate_tree(tree, schema)
         except ModelError as fault:
             raise damaged(f"its {name} tree is none, {fault}") from fault
+    if model.soft is not None:
+        try:
+            model.soft.check(pruned)
+        except ModelError as fault:
+            raise damaged(f"its soft thresholds are none, {fault}") from fault
     return model
 
 
 def _members(archive: zipfile.ZipFile, hashes: dict[str, str]) -> dict[str, bytes]:
     expected = [_member(tree, field) for tree in _TREES for field in FIELD_TYPES]
+    if archive.namelist()[1 + len(expected) :]:
+        expected += [_member("pruned", bound) for bound in _BOUNDS]
     if archive.namelist() != [HEADER, *expected]:
         raise ValueError("members are missing or unknown")
     members = {name: stored(archive, archive.getinfo(name)) for name in expected}
@@ -180,6 +198,12 @@ def _members(archive: zipfile.ZipFile, hashes: dict[str, str]) -> dict[str, byte
 
 def _tree_of(name: str, members: dict[str, bytes]) -> Tree:
     return Tree(**{field: _array(members[_member(name, field)], dtype) for field, dtype in FIELD_TYPES.items()})
+
+
+def _soft_of(members: dict[str, bytes]) -> SoftThresholds | None:
+    """The soft thresholds, where there are any."""
+    bounds = [members[name] for name in (_member("pruned", bound) for bound in _BOUNDS) if name in members]
+    return SoftThresholds(*(_array(bound, np.dtype(np.float64)) for bound in bounds)) if bounds else None
 
 
 def _array(data: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -29,6 +29,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.model.evaluate import Evaluation
 from c45gpu.model.predict import predicted_classes
+from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.store import Model
 from c45gpu.model.tree import DISCRETE, LEAF, SUBSET, THRESHOLD, Tree
 
@@ -41,6 +42,7 @@ class SchemaTree:
 
     tree: Tree
     schema: Schema
+    soft: SoftThresholds | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,7 @@ def document(
         "attributes": [_attribute(attribute) for attribute in model.schema.attributes],
         "options": list(options_as_given),
         "unpruned": SchemaTree(model.unpruned, model.schema),
-        "pruned": SchemaTree(model.pruned, model.schema),
+        "pruned": SchemaTree(model.pruned, model.schema, model.soft),
     }
     if model.costs is not None:
         whole["costs"] = model.costs.tolist()
@@ -113,7 +115,7 @@ def write_json(document: Mapping[str, Any], stream: TextIO) -> None:
     for name, value in document.items():
         stream.write(f"{separator}\n{json.dumps(name)}: ")
         if isinstance(value, SchemaTree):
-            stream.writelines(_nodes(value.tree, value.schema))
+            stream.writelines(_nodes(value.tree, value.schema, value.soft))
         else:
             json.dump(value, stream, allow_nan=False)
         separator = ","
@@ -145,12 +147,12 @@ def _evaluation(judged: Judged) -> dict[str, float]:
     }
 
 
-def _nodes(tree: Tree, schema: Schema) -> Iterator[str]:
+def _nodes(tree: Tree, schema: Schema, soft: SoftThresholds | None) -> Iterator[str]:
     """The text of each node in preorder, with the brackets that close behind it."""
     is_leaf = (tree.kind == LEAF).tolist()
     closing = np.bincount(tree.end[tree.kind != LEAF], minlength=tree.n_nodes + 1).tolist()
     for node in range(tree.n_nodes):
-        text = json.dumps(_fields(tree, schema, node), allow_nan=False)
+        text = json.dumps(_fields(tree, schema, soft, node), allow_nan=False)
         if not is_leaf[node]:
             yield text[:-1] + ', "branches": ['
         else:
@@ -158,7 +160,7 @@ def _nodes(tree: Tree, schema: Schema) -> Iterator[str]:
             yield text + "]}" * closed + ("," if node + 1 < tree.n_nodes else "")
 
 
-def _fields(tree: Tree, schema: Schema, node: int) -> dict[str, Any]:
+def _fields(tree: Tree, schema: Schema, soft: SoftThresholds | None, node: int) -> dict[str, Any]:
     kind = int(tree.kind[node])
     values: dict[str, Any] = {
         "type": _TYPE_OF_KIND[kind],
@@ -172,7 +174,8 @@ def _fields(tree: Tree, schema: Schema, node: int) -> dict[str, Any]:
         values |= {"att": attribute, "att_name": schema.attributes[attribute].name}
     if kind == THRESHOLD:
         cut = float(tree.threshold[node])
-        values |= {"cut": cut, "lower": cut, "upper": cut}
+        lower, upper = (cut, cut) if soft is None else (float(soft.lower[node]), float(soft.upper[node]))
+        values |= {"cut": cut, "lower": lower, "upper": upper}
     if kind == SUBSET:
         of_value, branches = tree.value_map(node), range(len(tree.branches(node)))
         values["subsets"] = [(np.flatnonzero(of_value == b) + 1).tolist() for b in branches]

@@ -5,6 +5,8 @@
     |   humidity <= 75 : Play (2.0)           label (weight of the training cases)
     |   humidity > 75 : Don't Play (3.0/1.0)  label (weight/errors), where there are errors
 
+    humidity <= 75 [70,80] : Play (2.0)       with soft thresholds, where the bounds differ
+
 A subtree whose lines would not fit the page is printed further down: ``a3 = toyota:[S1]``, then ``Subtree [S1]``.
 """
 
@@ -18,6 +20,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.model.evaluate import Evaluation
 from c45gpu.model.possible import without_impossible_values
+from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 
 PAGE_WIDTH: Final = 80
@@ -30,7 +33,7 @@ _WIDTH_OF_TEST: Final = 5  # blanks, comparison and colon
 _WIDTH_OF_WEIGHT: Final = 6  # blanks, brackets and digits behind a label
 
 
-def tree_text(tree: Tree, schema: Schema, *, max_depth: int | None = None) -> str:
+def tree_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, soft: SoftThresholds | None = None) -> str:
     """One tree in the original's layout.
 
     Parameters
@@ -40,18 +43,22 @@ def tree_text(tree: Tree, schema: Schema, *, max_depth: int | None = None) -> st
     max_depth : int, optional
         Nodes at this depth (the root's is 0) are printed like leaves, with `` ...`` where something is left out. None
         prints the whole tree.
+    soft : SoftThresholds, optional
+        Bounds to be printed behind thresholds.
 
     Returns
     -------
     str
         Lines, each with its newline. Weights and errors have one decimal, thresholds six digits.
     """
-    printer = _Printer(tree, schema, max_depth)
+    printer = _Printer(tree, schema, max_depth, soft)
     return "".join(line + "\n" for line in printer.lines())
 
 
-def trees_text(unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int | None = None) -> str:
-    """Both trees under the original's headings; the pruned one only where pruning changed something.
+def trees_text(
+    unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int | None = None, soft: SoftThresholds | None = None
+) -> str:
+    """Both trees under the original's headings; the pruned one only where it is another, or has soft thresholds.
 
     Parameters
     ----------
@@ -59,6 +66,8 @@ def trees_text(unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int |
     schema : Schema
     max_depth : int, optional
         See :func:`tree_text`.
+    soft : SoftThresholds, optional
+        Of the pruned tree.
 
     Returns
     -------
@@ -66,8 +75,8 @@ def trees_text(unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int |
     """
     text = _titled("Decision Tree", unpruned, schema, max_depth)
     # Whatever pruning does, it takes nodes away; branches of impossible values do not count.
-    if pruned.n_nodes != without_impossible_values(unpruned).n_nodes:
-        text += "\n" + _titled("Simplified Decision Tree", pruned, schema, max_depth)
+    if pruned.n_nodes != without_impossible_values(unpruned).n_nodes or soft is not None:
+        text += "\n" + _titled("Simplified Decision Tree", pruned, schema, max_depth, soft)
     return text
 
 
@@ -133,10 +142,10 @@ def amount(weight: float) -> str:
     return str(int(weight)) if weight.is_integer() else f"{weight:.1f}"
 
 
-def _titled(title: str, tree: Tree, schema: Schema, max_depth: int | None) -> str:
+def _titled(title: str, tree: Tree, schema: Schema, max_depth: int | None, soft: SoftThresholds | None = None) -> str:
     without_tests = tree.n_nodes == 1 or max_depth == 0
     gap = "" if without_tests else "\n"  # the line of a lone label follows its heading at once
-    return f"{title}:\n{gap}{tree_text(tree, schema, max_depth=max_depth)}\n"
+    return f"{title}:\n{gap}{tree_text(tree, schema, max_depth=max_depth, soft=soft)}\n"
 
 
 def _size_and_errors(evaluation: Evaluation) -> str:
@@ -146,8 +155,8 @@ def _size_and_errors(evaluation: Evaluation) -> str:
 class _Printer:
     """Prints one tree; an own stack stands for the recursion, so depth does not matter."""
 
-    def __init__(self, tree: Tree, schema: Schema, max_depth: int | None) -> None:
-        self.tree, self.schema = tree, schema
+    def __init__(self, tree: Tree, schema: Schema, max_depth: int | None, soft: SoftThresholds | None) -> None:
+        self.tree, self.schema, self.soft = tree, schema, soft
         self.max_depth = tree.n_nodes if max_depth is None else max_depth
         self.is_leaf = (tree.kind == LEAF).tolist()
         self.tops = [(0, 0)]  # nodes that begin a page's subtree, with their depth in the tree
@@ -192,9 +201,14 @@ class _Printer:
         """How the line of each branch begins; empty for a group without values, which has no line."""
         attribute = self.schema.attributes[self.tree.attribute[node]]
         if self.tree.kind[node] == THRESHOLD:
-            threshold = f"{self.tree.threshold[node]:g}"
+            threshold = f"{self.tree.threshold[node]:g}{self._bounds(node)}"
             return [f"{indent}{attribute.name} {sign} {threshold} :" for sign in ("<=", ">")]
         return [_values_test(attribute, values, indent) for values in self._values(node, attribute)]
+
+    def _bounds(self, node: int) -> str:
+        if self.soft is None or self.soft.lower[node] == self.soft.upper[node]:
+            return ""
+        return f" [{self.soft.lower[node]:g},{self.soft.upper[node]:g}]"
 
     def _values(self, node: int, attribute: Attribute) -> list[list[str]]:
         """The values of each branch, in their order."""

@@ -40,10 +40,15 @@ def problem_of(file: GoldenFile, cases: list[Any]) -> Problem:
     return Problem(attributes, len(file.answer["classes"]), rows, [c for _, c in cases])
 
 
+def settings_of(file: GoldenFile) -> Settings:
+    """The oracle's settings; thresholds get soft when the tree is there already."""
+    return Settings(**{name: value for name, value in file.learner_options().items() if name != "soft_thresholds"})
+
+
 def count_chains(file: GoldenFile, ours: Json, compare: ModuleType) -> int:
     """How many of the differences between the original's unpruned tree and ours are chains."""
     cases = compare.read_cases(str(file.stem), file.answer)
-    problem, settings = problem_of(file, cases), Settings(**file.learner_options())
+    problem, settings = problem_of(file, cases), settings_of(file)
     training, count = Training(problem, settings), 0
     for place in differing_places(training, file.answer["unpruned"], ours, compare):
         found: list[Any] = []

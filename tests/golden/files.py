@@ -48,13 +48,15 @@ class GoldenFile:
         return self.answer["options"]
 
     def learner_options(self) -> dict[str, Any]:
-        """The same as names and values that both the package's options and the oracle's settings have."""
+        """The same as names and values of the package's options; the oracle has all but soft thresholds."""
         options, given = iter(self.options), {}
         for letter in options:
             if letter == "-g":
                 given["criterion"] = "gain"
             elif letter == "-s":
                 given["group_values"] = True
+            elif letter == "-p":
+                given["soft_thresholds"] = True
             elif letter == "-m":
                 given["min_cases"] = int(next(options))
             elif letter == "-c":

@@ -22,7 +22,8 @@ from tests.golden.files import GoldenFile, load_compare
 from tests.nested import nested_trees
 from tests.recursion import deep_recursion
 
-SKIPPED_OPTIONS: Final = ("-t", "-p")
+SKIPPED_OPTIONS: Final = ("-t",)
+BOUND_TOLERANCE: Final = 1e-5  # of a soft threshold, relative to it where it is above 1
 CLASS_SUM_TOLERANCE: Final = 1e-4  # the original adds class weights up in single precision
 KINDS: Final = ("equal", "tie", "limit", "different", "deliberate", "skipped")
 
@@ -81,6 +82,7 @@ def judge_model(file: GoldenFile, model: Model, test: Table | None, compare: Mod
     compare.walk(file.answer["pruned"], pruned, file.answer, None, [], found, False)
     after = compare.verdict(found).lower()
     wrong = prediction_faults(file, model, test, after == "equal")
+    wrong += bound_faults(file.answer["pruned"], pruned) if after == "equal" else []
     predictions = "; ".join(wrong) or ("-" if test is None else "equal")
     kind = "different" if wrong or after != "equal" else "equal"
     return Outcome(file.name, kind, verdict, after, predictions, told(found))
@@ -129,6 +131,19 @@ def prediction_faults(file: GoldenFile, model: Model, test: Table | None, pruned
         if "test_classsum_pruned" in file.answer:
             worst = float(np.abs(frequencies - np.array(file.answer["test_classsum_pruned"])).max(initial=0))
             faults += [f"class weights off by {worst:.2g}"] if worst > CLASS_SUM_TOLERANCE else []
+    return faults
+
+
+def bound_faults(gold: dict[str, Any], ours: dict[str, Any]) -> list[str]:
+    """Which thresholds of equal trees have other bounds; without -p they are the thresholds themselves."""
+    faults, pending = [], [(gold, ours)]
+    while pending:
+        theirs, mine = pending.pop()
+        pending += zip(theirs.get("branches", []), mine.get("branches", []), strict=True)
+        for bound in ("lower", "upper") if theirs["type"] == "threshold" else ():
+            if abs(theirs[bound] - mine[bound]) > BOUND_TOLERANCE * max(1.0, abs(theirs[bound])):
+                test = f"{theirs['att_name']} <= {theirs['cut']:g}"
+                faults.append(f"{bound} bound of {test}: {theirs[bound]:g}, ours {mine[bound]:g}")
     return faults
 
 

@@ -34,6 +34,7 @@ def test_quinlans_defaults() -> None:
         "standard_errors": 1.0,
         "subtree_raising": True,
         "held_out": 1 / 3,
+        "soft_thresholds": False,
     }
 
 
