@@ -8,20 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
-from tests.oracle_grow import (
-    EPS,
-    SAME,
-    Candidate,
-    Case,
-    Json,
-    Node,
-    Training,
-    exceeds,
-    information,
-    near,
-    split_by_value,
-    worth,
-)
+from tests.oracle_grow import EPS, Candidate, Case, Json, Node, Training, split_by_value, worth
+from tests.oracle_numbers import SAME, exceeds, information, near
 
 Units = list[int]
 Pair = tuple[int, int]
