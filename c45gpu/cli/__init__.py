@@ -30,7 +30,6 @@ WRONG_COMMAND: Final = 2
 INTERRUPTED: Final = 130
 
 _NOT_SUPPORTED: Final = {
-    "-s": "tests on groups of values",
     "-v": "the original's verbosity",
 }
 
