@@ -60,6 +60,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         What is left out: see there.
     soft_thresholds : bool
         A sample near a threshold takes both branches, in parts; see :mod:`c45gpu.induction.soften`.
+    screen : int, float, "sqrt", "log2" or None
+        For very wide tables: score only so many features exactly in a node, the best on a sample of its samples.
     class_weight : dict, "balanced" or None
         Weights of the classes by label, which the samples' weights are multiplied with, so they count in the gain ratio
         and in pruning. "balanced" gives every class the same weight in all.
@@ -121,6 +123,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         binary_splits: bool = False,
         costs: npt.ArrayLike | dict[tuple[Any, Any], float] | None = None,
         laplace: bool = False,
+        screen: Features = None,
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -151,6 +154,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.binary_splits = binary_splits
         self.costs = costs
         self.laplace = laplace
+        self.screen = screen
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:

@@ -154,6 +154,7 @@ OF_THE_HOST = [  # what the host does beside an engine
     Options(min_cases=1, max_depth=2),
     Options(min_cases=1, max_features="sqrt", random_state=3),
     Options(min_cases=1, max_leaf_nodes=5),
+    Options(min_cases=1, screen=2),
     Options(significance=0.01),
     Options(prune="interval", confidence=0.1),
     Options(prune="rep", random_state=1),

@@ -127,6 +127,9 @@ class Stopping:
         Leaves that hold cases; the tests that tell most are made first.
     max_features : str
         How many attributes are looked at in a node, drawn at random: sqrt, log2, a number, or a share such as 0.5.
+    screen : str
+        For very wide tables: how many attributes are scored exactly in a node, those that are best on a sample of its
+        cases; sqrt, log2, a number, or a share.
     significance : float
         No test that is not significant at this level by chi-square.
     cut_points : {"all", "class_boundaries"}
@@ -149,6 +152,7 @@ class Stopping:
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
     max_features: str | None = None
+    screen: str | None = None
     significance: float | None = None
     cut_points: CutPoints = "all"
     threshold_cost: bool = True
@@ -161,7 +165,8 @@ class Stopping:
 
     def chosen(self) -> dict[str, Any]:
         """The options of the learner that these stand for."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"max_features": _features(self.max_features)}
+        counts = {name: _features(getattr(self, name)) for name in ("max_features", "screen")}
+        return {f.name: getattr(self, f.name) for f in fields(self)} | counts
 
 
 def _features(text: str | None) -> Any:

@@ -51,6 +51,7 @@ class Table:
     weights: npt.NDArray[np.float64] | None = None
     classes_on_device: tuple[Int32s, Any] | None = field(default=None, repr=False)
     _ranks: dict[int, tuple[Int32s, Floats]] = field(default_factory=dict, repr=False)
+    _distinct: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.schema.attributes):
@@ -111,6 +112,15 @@ class Table:
             ranks[known] = inverse
             self._ranks[attribute] = (ranks, distinct)
         return self._ranks[attribute]
+
+    def distinct(self, attribute: int) -> Floats:
+        """Sorted distinct values of a continuous column (kept after the first call), without the ranks."""
+        if attribute in self._ranks:
+            return self._ranks[attribute][1]
+        if attribute not in self._distinct:
+            values = self.column(attribute) + 0.0
+            self._distinct[attribute] = np.unique(values[~np.isnan(values)])
+        return self._distinct[attribute]
 
     def has_unknown(self) -> bool:
         """Whether any value of a used attribute is unknown."""

@@ -5,7 +5,7 @@ The engine answers with one candidate for each open node and attribute; the judg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats, Table
 from c45gpu.induction.groups import Groups, ragged
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
-from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.model.growing import GrowingTree, Growth
@@ -58,17 +57,26 @@ class Grower:
         Where the problem's cases are a window of it: thresholds are values of its columns.
     limits : Limits, optional
         Where growing stops.
+    at : (GrowingTree, int), optional
+        A node of a tree to grow below, instead of a tree of its own.
     """
 
     def __init__(
-        self, engine: Engine, problem: Problem, whole: Table | None = None, limits: Limits | None = None
+        self,
+        engine: Engine,
+        problem: Problem,
+        whole: Table | None = None,
+        limits: Limits | None = None,
+        at: tuple[GrowingTree, int] | None = None,
     ) -> None:
         self._engine, self._problem, self._whole, self._limits = engine, problem, whole, limits or Limits()
         self._used = np.array(problem.used, np.int64)
         self._groups = Groups(engine, problem)
         frontier = engine.load(problem)
-        self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
-        self._advance(frontier, np.zeros(1, np.int64), root_key(self._limits.seed))
+        if at is None:
+            at = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights), 0
+        self._growing, node = at
+        self._advance(frontier, np.array([node]), root_key(self._limits.seed))
 
     def __iter__(self) -> Iterator[Progress]:
         depth = 0
@@ -151,7 +159,7 @@ class Grower:
             here = continuous & (attribute == a)
             distinct, low, high = self._engine.distinct(a), below[here], above[here]
             if self._whole is not None:
-                values, distinct = distinct, self._whole.ranks(int(self._used[a]))[1]
+                values, distinct = distinct, self._whole.distinct(int(self._used[a]))
                 low, high = np.searchsorted(distinct, values[low]), np.searchsorted(distinct, values[high])
             threshold[here] = thresholds(distinct, low, high, self._release8)
         return threshold
@@ -163,21 +171,6 @@ class Grower:
     def _progress(self, depth: int) -> Progress:
         weight = int(self._open_weights.sum())
         return Progress(depth, self._growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
-
-
-def grown(
-    engine: Engine,
-    problem: Problem,
-    options: Options | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    whole: Table | None = None,
-) -> Tree:
-    """The tree as grown on a problem; `progress` is called after each level. See :class:`Grower`."""
-    grower = Grower(engine, problem, whole, None if options is None else Limits.of(options, len(problem.used)))
-    for level in grower:
-        if progress is not None:
-            progress(level)
-    return grower.tree
 
 
 def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -> npt.NDArray[np.float64]:

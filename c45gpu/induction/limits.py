@@ -68,6 +68,15 @@ def drawn(keys: Keys, n_used: int, count: int) -> Bools:
     return chosen
 
 
+def sampled(key: Keys, cases: Int64s, count: int) -> Int64s:
+    """Positions of so many of the cases, drawn for a node, in ascending order; all where there are no more."""
+    if len(cases) <= count:
+        return np.arange(len(cases))
+    lots = _mixed(key ^ _mixed(cases.astype(np.uint64)))
+    chosen: Int64s = np.sort(np.argpartition(lots, count)[:count])  # different cases have different lots
+    return chosen
+
+
 def _mixed(x: Keys) -> Keys:
     """Steele, Lea and Flood's SplitMix64 (2014): numbers that differ in a bit become numbers that differ in half."""
     x = x + np.uint64(0x9E3779B97F4A7C15)

@@ -55,6 +55,9 @@ class Options:
     max_features : int, float, "sqrt", "log2" or None
         How many attributes are looked at in each node, drawn at random: so many, a share, or a root or logarithm of
         their number.
+    screen : int, float, "sqrt", "log2" or None
+        Of a very wide table only so many attributes are scored exactly in a node, those that rank highest on a sample
+        of its cases; see :mod:`c45gpu.induction.screen`.
     significance : float or None
         No test is made that leaves the classes as they are at this level by the chi-square test.
     cut_points : {"all", "class_boundaries"}
@@ -104,6 +107,7 @@ class Options:
     group_values: bool = False
     binary_splits: bool = False
     soft_thresholds: bool = False
+    screen: Features = None
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -118,7 +122,8 @@ class Options:
                 _require(_is_number(value) and above <= value <= at_most and value != above, name, value, wanted)
         for name in ("threshold_cost", "subtree_raising", "group_values", "binary_splits", "soft_thresholds"):
             _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "True or False")
-        _require_features(self.max_features)
+        for name in ("max_features", "screen"):
+            _require_features(name, getattr(self, name))
         self._require_agreement()
 
     @property
@@ -139,6 +144,11 @@ class Options:
             raise OptionError(
                 "group_values and binary_splits exclude each other, as both say which values share a branch: "
                 "give one of them"
+            )
+        if self.screen is not None and self.max_features is not None:
+            raise OptionError(
+                f"screen={self.screen!r} and max_features={self.max_features!r} exclude each other, as both say which "
+                "attributes a node may test: give one of them"
             )
         if self.min_gain_ratio > 0 and self.criterion != "gain_ratio":
             raise OptionError(
@@ -225,9 +235,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _require_features(value: object) -> None:
+def _require_features(name: str, value: object) -> None:
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
     share = isinstance(value, float) and 0 < value <= 1
     named = value is None or value in ("sqrt", "log2")
     wanted = "None, 'sqrt', 'log2', a whole number from 1, or a share above 0 and at most 1.0"
-    _require(whole or share or named, "max_features", value, wanted)
+    _require(whole or share or named, name, value, wanted)

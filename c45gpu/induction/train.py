@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.induction.costs import class_factors, decided_by_cost, scaled
-from c45gpu.induction.grow import Progress, grown
+from c45gpu.induction.grow import Progress
+from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pruned

@@ -50,7 +50,7 @@ class CpuEngine:
         """
         require(problem, self._crew.size)
         self._problem = problem
-        lists = build_lists(problem, self._crew.pool)
+        lists = build_lists(problem, self._crew)
         near = any(values_are_near(distinct, problem.settings.gap) for distinct in lists.distinct)
         counts = problem.whole and not near and bool((problem.units == 1).all())
         self._grower = (CountingGrower if counts else DividingGrower)(problem, self._crew, lists)

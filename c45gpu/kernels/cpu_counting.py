@@ -62,7 +62,7 @@ class CountingGrower(CpuGrower):
         candidates = Candidates.none(stop - first, len(self.columns.list_of))
         out = Scores(candidates.gain, candidates.split, candidates.tries, candidates.possible, candidates.cut)
         coded = np.flatnonzero(self.columns.code_of >= 0)
-        groups = [np.array([a]) for a in np.flatnonzero(self.columns.list_of >= 0)]
+        groups = self.crew.groups(np.flatnonzero(self.columns.list_of >= 0))
         groups += [coded] if len(coded) else []
         jobs = []
         for rows in self.crew.shares(self._nodes.count[first:stop], max(1, len(groups))):
@@ -118,7 +118,8 @@ class CountingGrower(CpuGrower):
         places[kept] = np.cumsum(weight[kept]) - weight[kept]
         splits = (nodes.first, nodes.count, slot_start, places, weight)
         sides = bits_of(self._marks)
-        self.crew.run(self._move_job, [(np.array([k]), sides, splits) for k in range(len(self.lists))])
+        groups = self.crew.groups(np.arange(len(self.lists)))
+        self.crew.run(self._move_job, [(which, sides, splits) for which in groups])
         self.lists, self._spare = self._spare, self.lists
 
     def _move_job(self, which: Int64s, sides: Sides, splits: tuple[Int64s, ...]) -> None:

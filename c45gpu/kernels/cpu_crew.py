@@ -14,6 +14,7 @@ from c45gpu.kernels.level import Int64s
 
 LEAST_TASK = 1 << 12  # cases: less work is done sooner than handed to another thread
 TASKS_PER_WORKER = 4  # so that workers end at about the same time
+LISTS_PER_WORKER = 16  # groups of lists: handing a task over takes as long as scanning or sorting a thousand entries
 
 
 def cores() -> int:
@@ -51,6 +52,10 @@ class Crew:
         cuts = np.searchsorted(ends, ends[-1] * np.arange(1, wanted) / wanted) + 1
         edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(counts)), [len(counts)]]))
         return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+    def groups(self, lists: Int64s) -> list[Int64s]:
+        """Lists in groups, each for one task: of one where there are few, more where there are many."""
+        return [group for group in np.array_split(lists, LISTS_PER_WORKER * self.size) if len(group)]
 
     def dismiss(self) -> None:
         """End the threads."""

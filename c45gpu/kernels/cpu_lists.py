@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from itertools import chain
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.kernels.cpu_crew import LEAST_TASK, Crew
 from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Columns
 from c45gpu.kernels.cpu_sort import Room, distinct_values, first_rows, sort_column, write_entries, write_ranks
@@ -65,7 +66,7 @@ def layout_for(n_cases: int, n_classes: int) -> Layout:
     return Layout(row_bits, class_bits, 31 if row_bits + class_bits <= 31 else 63)
 
 
-def build_lists(problem: Problem, workers: Executor) -> Lists:
+def build_lists(problem: Problem, crew: Crew) -> Lists:
     """Sort the columns, on all workers."""
     table, used = problem.table, problem.used
     layout = layout_for(table.n_cases, problem.settings.n_classes)
@@ -79,16 +80,21 @@ def build_lists(problem: Problem, workers: Executor) -> Lists:
 
     rooms: LifoQueue[Room] = LifoQueue()
 
-    def job(k: int) -> _Column:
+    def job(group: npt.NDArray[Any]) -> list[_Column]:
         try:
             room = rooms.get_nowait()
         except Empty:
             room = Room(table.n_cases)
-        column = _sort(table.column(used[k]), schema[k].kind == "continuous", classes, layout, entries, free, gap, room)
+        columns = []
+        for k in group.tolist():
+            values, continuous = table.column(used[k]), schema[k].kind == "continuous"
+            columns.append(_sort(values, continuous, classes, layout, entries, free, gap, room))
         rooms.put(room)
-        return column
+        return columns
 
-    columns = dict(zip(to_sort, workers.map(job, to_sort), strict=True))
+    # short columns stay with this thread: kernels of microseconds, one after the other, would wait for Python's lock
+    groups = [np.array(to_sort)] if table.n_cases < LEAST_TASK else crew.groups(np.array(to_sort))
+    columns = dict(zip(to_sort, chain.from_iterable(crew.run(job, [(group,) for group in groups])), strict=True))
     n_lists = next(free, len(to_sort))
     entries = entries[: n_lists + 1]
     counts = np.full(n_lists + 1, table.n_cases, np.int64)
@@ -105,7 +111,7 @@ def build_lists(problem: Problem, workers: Executor) -> Lists:
         for k, column in enumerate(codes):
             attributes.codes[some, k] = column[some]
 
-    list(workers.map(write, range(0, table.n_cases, ROWS_AT_A_TIME)))
+    list(crew.pool.map(write, range(0, table.n_cases, ROWS_AT_A_TIME)))
     return Lists(layout, entries, counts, attributes, distinct)
 
 

@@ -61,6 +61,16 @@ class Growth(NamedTuple):
         return self.group_start[:-1], np.diff(self.group_start), self.group_branch
 
 
+class Test(NamedTuple):
+    """What a node asks of an attribute; the branch of a discrete value is ``value_branch[code]``."""
+
+    attribute: int
+    threshold: float
+    value_branch: Int32s
+    first_child: int
+    n_children: int
+
+
 class GrowingTree:
     """Collects nodes.
 
@@ -118,6 +128,17 @@ class GrowingTree:
         nodes["first_child"][here], nodes["n_children"][here] = first[tested], n_children
         nodes["held"][number], nodes["class_units"][number] = True, growth.class_units
         return number
+
+    def test_of(self, node: int) -> Test | None:
+        """What a node asks, and the numbers of its branches; None of a leaf."""
+        kind, attribute, threshold, first_child, n_children, value_first, n_values = (
+            self._nodes[name][node].item()
+            for name in ("kind", "attribute", "threshold", "first_child", "n_children", "value_first", "n_values")
+        )
+        if kind == LEAF:
+            return None
+        maps = np.concatenate(self._values) if kind == SUBSET else self._values[0]
+        return Test(attribute, threshold, maps[value_first : value_first + n_values], first_child, n_children)
 
     def finished(self, stops: Callable[[Nodes, list[Int64s]], None] | None = None) -> Tree:
         """The collapsed tree, its nodes numbered in preorder.

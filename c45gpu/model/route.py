@@ -41,11 +41,29 @@ def branches_taken(tree: Tree, table: Table, nodes: Int64s, cases: Int64s) -> In
 
 
 def _of_attribute(tree: Tree, column: npt.NDArray[Any], nodes: Int64s, cases: Int64s) -> Int64s:
-    values = column[cases]
-    if values.dtype.kind == "f":
-        side = (values > tree.threshold[nodes]).astype(np.int64)
-        return np.where(np.isnan(values), NO_BRANCH, side)
     start = tree.value_start[nodes]
-    mapped = (values >= 0) & (values < tree.value_start[nodes + 1] - start)
-    found = tree.value_branch[np.where(mapped, start + values, 0)] if len(tree.value_branch) else start
+    n_values = tree.value_start[nodes + 1] - start
+    return branches_of_values(column[cases], tree.threshold[nodes], tree.value_branch, start, n_values)
+
+
+def branches_of_values(
+    values: npt.NDArray[Any], threshold: Any, value_branch: npt.NDArray[np.int32], start: Any, n_values: Any
+) -> Int64s:
+    """The branch that each value takes, :data:`NO_BRANCH` where it has none.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Numbers, or codes of discrete values.
+    threshold : ndarray of float64, shape (n,), or float
+        What a number is compared with.
+    value_branch : ndarray of int32
+        ``value_branch[start + code]`` is the branch of a code.
+    start, n_values : ndarray of int64, shape (n,), or int
+    """
+    if values.dtype.kind == "f":
+        side = (values > threshold).astype(np.int64)
+        return np.where(np.isnan(values), NO_BRANCH, side)
+    mapped = (values >= 0) & (values < n_values)
+    found = value_branch[np.where(mapped, start + values, 0)] if len(value_branch) else NO_BRANCH
     return np.where(mapped, found, NO_BRANCH).astype(np.int64)

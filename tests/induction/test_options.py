@@ -31,6 +31,7 @@ def test_quinlans_defaults() -> None:
         "threshold_cost": True,
         "group_values": False,
         "binary_splits": False,
+        "screen": None,
         "standard_errors": 1.0,
         "subtree_raising": True,
         "held_out": 1 / 3,
