@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         TreeDiscretizer,
     )
     from c45gpu.estimator import C45Classifier
+    from c45gpu.id3 import ID3Classifier
     from c45gpu.induction.options import Options
     from c45gpu.induction.train import train
     from c45gpu.model.store import load, save
@@ -33,6 +34,7 @@ __all__ = [
     "C45Rules",
     "EqualFrequencyDiscretizer",
     "EqualWidthDiscretizer",
+    "ID3Classifier",
     "MDLDiscretizer",
     "Options",
     "RuleSet",
@@ -52,6 +54,7 @@ _HOME = {
     "C45Rules": "c45gpu.rules_estimator",
     "EqualFrequencyDiscretizer": "c45gpu.discretise",
     "EqualWidthDiscretizer": "c45gpu.discretise",
+    "ID3Classifier": "c45gpu.id3",
     "MDLDiscretizer": "c45gpu.discretise",
     "Options": "c45gpu.induction.options",
     "RuleSet": "c45gpu.rules.rule",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
-from c45gpu.induction.grow import grown
+from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import pruned
