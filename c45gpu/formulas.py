@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from decimal import Context, Decimal
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -205,6 +206,7 @@ def one_less_exp(y: Floats) -> Floats:
     return result
 
 
+@cache
 def _log_of(number: float) -> float:
     """The natural logarithm, correctly rounded but for one case in 10^20: the same bits on every machine."""
     return float(Context(prec=40).ln(Decimal(number)))
@@ -227,10 +229,18 @@ def extra_errors(cases: Floats, errors: Floats, confidence: float) -> Floats:
     ndarray of float64
         How many errors more than `errors` are to be expected at that confidence.
     """
+    extra = _extra_of_many(cases, errors, confidence)
+    few = errors < 0.9999
+    if few.any():
+        extra[few] = _extra_of_few(cases[few], errors[few], confidence)
+    return extra
+
+
+def _extra_of_few(cases: Floats, errors: Floats, confidence: float) -> Floats:
+    """E(N, e) for less than one error."""
     none = cases * one_less_exp(_log_of(confidence) / cases)
     one = _extra_of_many(cases, np.ones_like(cases), confidence)
-    some = _extra_of_many(cases, errors, confidence)
-    return np.where(errors < 1e-6, none, np.where(errors < 0.9999, none + errors * (one - none), some))
+    return np.where(errors < 1e-6, none, none + errors * (one - none))
 
 
 def _extra_of_many(cases: Floats, errors: Floats, confidence: float) -> Floats:

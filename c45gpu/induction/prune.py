@@ -109,7 +109,7 @@ class ErrorBasedPruning:
             return inner[:0]
         largest = self._largest_branches(inner)
         pairs = Pairs(inner, largest, self._allowed(as_leaf, as_tree, self._estimate[largest]))
-        changes = self._placed.send(self._tree, self._units, pairs)
+        changes = self._changes(pairs)
         as_branch = self._branch_estimates(largest, changes)
         to_leaf = (as_leaf <= as_branch + SIMPLER_BY) & (as_leaf <= as_tree + SIMPLER_BY)
         to_branch = ~to_leaf & (as_branch <= as_tree + SIMPLER_BY)
@@ -124,12 +124,10 @@ class ErrorBasedPruning:
         first, stop = self._tree.branch_start[inner], self._tree.branch_start[inner + 1]
         branches = self._tree.branch[ranges(first, stop)]
         position = np.repeat(np.arange(len(inner)), stop - first)
-        units = np.zeros((len(inner), self._units.shape[1]), np.int64)
-        np.add.at(units, position, self._units[branches])
-        self._units[inner] = units
-        total = np.zeros(len(inner))
-        np.add.at(total, position, self._estimate[branches])
-        return total
+        if len(inner):
+            self._units[inner] = np.add.reduceat(self._units[branches], _starts(stop - first))
+        # one after the other, as they come; reduceat would pair them up
+        return np.bincount(position, weights=self._estimate[branches], minlength=len(inner)).astype(np.float64)
 
     def _relabel(self, nodes: Int64s) -> None:
         """The most frequent class; of equals the old label if it is one of them, else the first."""
@@ -145,13 +143,10 @@ class ErrorBasedPruning:
     def _largest_branches(self, inner: Int64s) -> Int64s:
         """The branch that most of the known weight takes; of equals the last."""
         first, stop = self._tree.branch_start[inner], self._tree.branch_start[inner + 1]
-        entry, position = ranges(first, stop), np.repeat(np.arange(len(inner)), stop - first)
-        most = np.zeros(len(inner), np.int64)
-        np.maximum.at(most, position, self._known[entry])
-        last = np.zeros(len(inner), np.int64)
-        greatest = self._known[entry] == most[position]
-        np.maximum.at(last, position[greatest], entry[greatest])
-        return self._tree.branch[last]
+        entry, starts = ranges(first, stop), _starts(stop - first)
+        known = self._known[entry]
+        greatest = known == np.repeat(np.maximum.reduceat(known, starts), stop - first)
+        return self._tree.branch[np.maximum.reduceat(np.where(greatest, entry, -1), starts)]
 
     def _allowed(self, as_leaf: Floats, as_tree: Floats, as_branch: Floats) -> Int64s:
         """By how many units a branch's errors may rise before it is out, given what it is estimated at now.
@@ -166,12 +161,30 @@ class ErrorBasedPruning:
             return np.where(errors < 0, -1, np.iinfo(np.int64).max)
         return np.ceil(errors / self._least_rise).astype(np.int64)
 
+    def _changes(self, pairs: Pairs) -> Changes:
+        """What sending all cases of the tops down the branches would change.
+
+        A branch that is a leaf would have all that its top has; only about others the engine is asked.
+        """
+        at_leaf = self._tree.kind[pairs.branch] == LEAF
+        leaves, others = np.flatnonzero(at_leaf), np.flatnonzero(~at_leaf)
+        leaf = pairs.branch[leaves]
+        whole = self._units[pairs.top[leaves]] - self._units[leaf]
+        if not len(others):
+            return Changes(np.zeros(len(leaves), np.bool_), leaves, leaf, whole)
+        sent = self._placed.send(self._tree, self._units, Pairs(*(x[others] for x in pairs)))
+        hopeless = np.zeros(len(at_leaf), np.bool_)
+        hopeless[others] = sent.hopeless
+        pair = np.concatenate([leaves, others[sent.pair]])
+        order = np.argsort(pair, kind="stable")
+        joined = np.concatenate([leaf, sent.leaf])[order], np.concatenate([whole, sent.units])[order]
+        return Changes(hopeless, pair[order], *joined)
+
     def _branch_estimates(self, branches: Int64s, changes: Changes) -> Floats:
         """What the branches would be estimated at, if their leaves' class weights changed so."""
         estimate = np.where(changes.hopeless, np.inf, self._estimate[branches])
-        old = self._units[changes.leaf]
-        more = self._leaf_estimates(old + changes.units) - self._leaf_estimates(old)
-        np.add.at(estimate, changes.pair, more)
+        new = self._leaf_estimates(self._units[changes.leaf] + changes.units)
+        np.add.at(estimate, changes.pair, new - self._estimate[changes.leaf])
         return estimate
 
     def _cut(self, nodes: Int64s) -> None:
@@ -200,3 +213,8 @@ class ErrorBasedPruning:
         tree = subset(replace(self._tree, errors=self._estimate), self._alive)
         class_weights = np.where(weight[:, None] > 0, units / self._case_units, tree.class_weights)
         return replace(tree, weight=weight, class_weights=class_weights)
+
+
+def _starts(lengths: Int64s) -> Int64s:
+    """Where ranges of these lengths start that lie one after the other."""
+    return np.cumsum(lengths) - lengths

@@ -81,9 +81,11 @@ class CpuEngine:
 
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
+        order = self._grower.order if isinstance(self._grower, CountingGrower) else None
         del self._grower  # its lists make room
-        placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
-        return placement(self._problem, tree, self._crew)
+        if order is None and self._problem.table.has_unknown():
+            return DividedPlacement(self._problem, tree, self._crew)
+        return WholePlacement(self._problem, tree, self._crew, order)
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

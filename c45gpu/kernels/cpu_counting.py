@@ -23,6 +23,7 @@ from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import Lists
 from c45gpu.kernels.cpu_move import DROPPED, Sides, bits_of, bytes_of, move_lists
 from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, score_nodes
+from c45gpu.kernels.cpu_prune_order import note_closed, note_split
 from c45gpu.kernels.cpu_score import add_classes, new_room
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int32s, Int64s, Problem, Splits, Subtrees
 
@@ -47,14 +48,16 @@ class CountingGrower(CpuGrower):
         self._local_of = np.empty(n, np.int32)  # shared by all workers: a row is at one node only
         self._finish_cases = self._small_enough()
         self._scratch: LifoQueue[Scratch] = LifoQueue()
-        self._nodes = Nodes(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, c), np.int64))
+        none = np.zeros(0, np.int64)
+        self._nodes = Nodes(none, none, np.zeros((0, c), np.int64), none)
+        self.order = np.full(n, -1, np.int32)
 
     def root(self) -> Frontier:
         """The root, open or finished."""
         table, c = self.problem.table, self.problem.settings.n_classes
         totals = np.zeros((1, c), np.int64)
         add_classes(self.lists[-1], self.layout, totals[0])
-        whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals)
+        whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals, np.zeros(1, np.int64))
         return self._advance(whole, ~is_leaf(whole.count, totals.max(1), self.problem.settings))
 
     def score(self, first: int, stop: int) -> Candidates:
@@ -100,10 +103,11 @@ class CountingGrower(CpuGrower):
         weight = counts.sum(1)
         held = np.flatnonzero(weight > 0)
         is_open = ~is_leaf(weight[held], counts[held].max(1), self.problem.settings)
+        final = self._note_leaves(splits, nodes, slot_start, held[is_open], weight)
         self._move(nodes, slot_start, held[is_open], weight)
         first = np.full(len(held), DROPPED, np.int64)
         first[is_open] = np.cumsum(weight[held[is_open]]) - weight[held[is_open]]
-        frontier = self._advance(Nodes(first, weight[held], counts[held]), is_open)
+        frontier = self._advance(Nodes(first, weight[held], counts[held], final[held]), is_open)
         split = np.searchsorted(slot_start, held, side="right") - 1
         return Children(frontier, split, held - slot_start[split], below, above)
 
@@ -111,6 +115,18 @@ class CountingGrower(CpuGrower):
         self, nodes: Nodes, attribute: Int64s, cut: Int64s, groups: Groups, slot_start: Int64s, marks: Marks
     ) -> None:
         mark_nodes(self.lists, nodes, attribute, cut, groups, slot_start, self.columns, self.layout, marks)
+
+    def _note_leaves(self, splits: Splits, nodes: Nodes, slot_start: Int64s, kept: Int64s, weight: Int64s) -> Int64s:
+        """Write the cases of new leaves to the order of leaves; returns where each slot starts there."""
+        closed = np.ones(len(self._nodes.first), np.bool_)
+        closed[splits.node] = False
+        note_closed(self.lists, Nodes(*(x[closed] for x in self._nodes)), self.layout, self.order)
+        final = np.cumsum(weight) - weight
+        final += np.repeat(nodes.final - final[slot_start[:-1]], np.diff(slot_start))
+        places = np.full(slot_start[-1], DROPPED, np.int64)
+        places[kept] = 0
+        note_split(self.lists, nodes, self.layout, self._marks, (slot_start, places, final.copy()), self.order)
+        return final
 
     def _move(self, nodes: Nodes, slot_start: Int64s, kept: Int64s, weight: Int64s) -> None:
         """Partition all lists into the spare ones, the kept slots one after the other."""
@@ -161,7 +177,7 @@ class CountingGrower(CpuGrower):
         numbers = {name: np.empty(room, np.int64) for name in Records._fields}
         numbers["class_weights"] = np.empty((room, nodes.totals.shape[1]), np.int64)
         records = Records(**numbers)
-        roots = (nodes.first, nodes.count, nodes.totals, positions)
+        roots = (nodes.first, nodes.count, nodes.totals, positions, nodes.final)
         context = (self._local, self.h, self.problem.settings)
         stop = finish(self.lists, roots, self.layout, self.columns, self.problem.facts, context, scratch, records)
         self._scratch.put(scratch)
@@ -180,6 +196,7 @@ class CountingGrower(CpuGrower):
         gain, split, tries, cut = (np.empty(used, np.int64) for _ in range(4))
         return Scratch(
             local_of=self._local_of,
+            order=self.order,
             row_of=np.empty(cases, np.int64),
             buffers=np.empty((2, len(self.lists), cases), np.uint32),
             codes=np.empty((cases, columns.codes.shape[1]), np.uint8),

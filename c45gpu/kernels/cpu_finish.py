@@ -21,6 +21,7 @@ from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, packed, row_of
 from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
 from c45gpu.kernels.cpu_move import DROPPED, count_branches, mark_codes, mark_list, partition
+from c45gpu.kernels.cpu_prune_order import note_leaves, note_whole
 from c45gpu.kernels.cpu_score import (
     cut_range,
     scan_histogram,
@@ -57,6 +58,7 @@ class Scratch(NamedTuple):
     """Memory of one worker."""
 
     local_of: Any  # int32[N]: local number by row
+    order: Any  # int32[N]: rows in the order of leaves
     row_of: Any  # int64[R]
     buffers: Any  # uint32[2, n_lists, R]
     codes: Any  # uint8[R, n_code]
@@ -201,30 +203,37 @@ def _mark(r: Any, a: Any, records: Any, columns: Any, layout: Any, scratch: Any)
 
 
 @compiled
-def _branch(r: Any, n_branches: Any, stop: Any, records: Any, context: Any, scratch: Any) -> Any:
-    """Add the branches that hold cases behind the records, and move the lists; returns the end of the records."""
+def _branch(r: Any, n_branches: Any, stop: Any, records: Any, context: Any, scratch: Any, order: Any) -> Any:
+    """Add the branches that hold cases behind the records, and move the lists; returns the end of the records.
+
+    The cases of leaves among them are written to their place in the order of leaves.
+    """
     layout, _, settings = context
     first, count = records.first[r], records.count[r]
     lists, out = scratch.buffers[records.buffer[r]], scratch.buffers[1 - records.buffer[r]]
     counts = scratch.branch_counts[:n_branches]
     count_branches(lists[len(lists) - 1, first : first + count], layout, scratch.marks, counts)
-    places, place, moved = scratch.places[:n_branches], first, False
+    places, position, place, moved, closed = scratch.places[:n_branches], scratch.position, first, False, False
     for b in range(n_branches):
         here, largest = counts[b].sum(), counts[b].max()
-        places[b], scratch.sizes[b] = DROPPED, here
+        places[b], scratch.sizes[b], position[b] = DROPPED, here, place
         if here:
             records.parent[stop], records.branch[stop], records.attribute[stop] = r, b, NO_TEST
             records.class_weights[stop, :] = counts[b]
             records.first[stop], records.count[stop], records.buffer[stop] = place, here, 1 - records.buffer[r]
-            if not is_leaf(here, largest, settings):
+            if is_leaf(here, largest, settings):
+                closed = True
+            else:
                 places[b], moved = place, True
             place += here
             stop += 1
+    if closed:
+        rows = lists[len(lists) - 1, first : first + count]
+        note_leaves(rows, layout, scratch.marks, places, position, scratch.row_of, order)
     if moved:
         for k in range(len(lists)):
             here = lists[k, first : first + count]
-            sizes, position = scratch.sizes, scratch.position
-            partition(here, scratch.marks, scratch.sides, layout, places, sizes, out[k], position, scratch.new)
+            partition(here, scratch.marks, scratch.sides, layout, places, scratch.sizes, out[k], position, scratch.new)
     return stop
 
 
@@ -234,10 +243,11 @@ def finish(
 ) -> Any:
     """Grow the subtrees of several small nodes.
 
-    `roots` holds first, count, class counts and position in the frontier of each; `context` the layout of local
-    entries, the table of H by counts, and the settings with counts as units. Returns the end of the records.
+    `roots` holds first, count, class counts, position in the frontier and in the order of leaves of each; `context` the
+    layout of local entries, the table of H by counts, and the settings with counts as units. Returns the end of the
+    records.
     """
-    firsts, counts, totals, positions = roots
+    firsts, counts, totals, positions, finals = roots
     local, stop = context[0], 0
     for s in range(len(firsts)):
         root = stop
@@ -245,6 +255,7 @@ def finish(
         records.parent[root], records.branch[root], records.attribute[root] = -1 - positions[s], 0, NO_TEST
         records.class_weights[root, :] = totals[s]
         records.first[root], records.count[root], records.buffer[root] = 0, counts[s], 0
+        order = scratch.order[finals[s] : finals[s] + counts[s]]
         stop = root + 1
         r = root
         while r < stop:
@@ -254,6 +265,10 @@ def finish(
                 if a != NO_TEST:
                     records.attribute[r] = a
                     n_branches = _mark(r, a, records, columns, local, scratch)
-                    stop = _branch(r, n_branches, stop, records, context, scratch)
+                    stop = _branch(r, n_branches, stop, records, context, scratch, order)
+                else:
+                    first, last = records.first[r], records.first[r] + records.count[r]
+                    rows = scratch.buffers[records.buffer[r], len(lists) - 1, first:last]
+                    note_whole(rows, local, scratch.row_of, order[first:last])
             r += 1
     return stop

@@ -21,6 +21,7 @@ class Nodes(NamedTuple):
     first: Any  # int64[m]
     count: Any  # int64[m]
     totals: Any  # int64[m, C]
+    final: Any  # int64[m]: where the cases will lie in the order of leaves
 
 
 class Marks(NamedTuple):

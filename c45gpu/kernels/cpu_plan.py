@@ -194,6 +194,7 @@ def _columns(work: Work) -> Iterator[Part]:
     marks = n + n // 8 if work.whole and work.most_branches <= 256 else 4 * n
     yield Part("marks", marks, (GROWING,))
     yield Part("local numbers", 4 * n if work.whole else 0, (GROWING,))
+    yield Part("order of leaves", 4 * n if work.whole else 0, (GROWING,))
     if not work.whole:
         yield Part("units", int(20 * n * _instances(work)), (GROWING,))
     if work.near:

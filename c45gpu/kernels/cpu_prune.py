@@ -1,8 +1,9 @@
 """Send training cases through a tree that is being pruned, when no value is unknown.
 
-Rows lie in the order of the leaves they are at, leaves in preorder, so the cases of any node are neighbours::
+Cases are numbered in the order of the leaves that they are at first, leaves in preorder, and so lie near each other
+that are sent together; `order` follows them when branches are raised, so that the cases of any node stay neighbours::
 
-    order   r7 r2 | r0 | r5 r1 r3 |          before[t] .. before[end[t]] are the cases of node t and all below it
+    order   c0 c1 | c2 | c3 c4 c5 |          before[t] .. before[end[t]] are the cases of node t and all below it
             leaf 2  leaf 3  leaf 5
 
 What a branch would do with all cases of the node above is what it does now, and what the others' cases add: only
@@ -12,16 +13,17 @@ these are sent, and no more of them once their errors have used up what was allo
 from __future__ import annotations
 
 from queue import Empty, LifoQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_prune_order import all_take, gather, order_by_leaf
 from c45gpu.kernels.cpu_walk import (
     ABREAST,
     ROWS_AT_A_TIME,
-    fill_rows,
     raise_over,
     row_type,
     steps_of,
@@ -29,10 +31,31 @@ from c45gpu.kernels.cpu_walk import (
     walk,
 )
 from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import Tree
+from c45gpu.kernels.level import Int32s, Int64s, Problem
+from c45gpu.model.tree import LEAF, Tree
 
-FEW_ABREAST = 32  # of cases that may be the last to be sent
+FEW_ABREAST = 32  # where a few errors more may make it hopeless: enough to hide each other's visits to memory
+
+
+class Cases(NamedTuple):
+    """What is known of the cases, by their number."""
+
+    rows: Any  # float32 or float64[N, tested attributes], by column
+    classes: Any  # int32[N]
+    weights: Any  # int64[N], or none if all weigh 1
+
+
+class Standing(NamedTuple):
+    """Where the cases are."""
+
+    order: Any  # int32[N]
+    before: Any  # int64[n + 1]
+    end: Any  # int64[n]
+
+    def held(self, nodes: Int64s) -> Int64s:
+        """How many cases are at and below nodes."""
+        counts: Int64s = self.before[self.end[nodes]] - self.before[nodes]
+        return counts
 
 
 @compiled
@@ -47,33 +70,16 @@ def walk_all(rows: Any, cases: Any, start: Any, steps: Any, leaves: Any) -> None
 
 
 @compiled
-def order_by_leaf(leaves: Any, cases: Any, before: Any, order: Any) -> None:
-    """Counting sort; `before` gets the number of cases at leaves below each number, one entry more than nodes."""
-    before[:] = 0
-    for i in range(len(leaves)):
-        before[leaves[i] + 1] += 1
-    for node in range(1, len(before)):
-        before[node] += before[node - 1]
-    at = before.copy()
-    for i in range(len(leaves)):
-        order[at[leaves[i]]] = cases[i]
-        at[leaves[i]] += 1
-
-
-@compiled
-def _send_some(
-    cases: Any, branch: Any, rows: Any, labels: Any, steps: Any, units: Any, allowed: Any, memory: Any
-) -> Any:
+def _send_some(sent: Any, branch: Any, cases: Any, steps: Any, units: Any, allowed: Any, memory: Any) -> Any:
     """Send cases down a branch; returns the number of leaves touched so far and what is still allowed."""
     added, touched, most, (slots, going), n_touched = memory
-    classes, weights = labels
     first, stop = 0, 0
-    for i in range(len(cases)):
+    for i in range(len(sent)):
         if i == stop:
-            first, stop = stop, min(len(cases), stop + min(ABREAST, FEW_ABREAST + stop))
-            walk(rows, cases[first:stop], steps.slot_of[branch], steps, slots, going)
-        leaf, c = steps.node_of[slots[i - first]], classes[cases[i]]
-        weight = weights[cases[i]] if len(weights) else np.int64(1)
+            first, stop = stop, min(len(sent), stop + min(ABREAST, max(FEW_ABREAST, allowed)))
+            walk(cases.rows, sent[first:stop], steps.slot_of[branch], steps, slots, going)
+        leaf, c = steps.node_of[slots[i - first]], cases.classes[sent[i]]
+        weight = cases.weights[sent[i]] if len(cases.weights) else np.int64(1)
         slot = leaf - branch
         if most[slot] < 0:
             touched[n_touched] = leaf
@@ -91,14 +97,13 @@ def _send_some(
 
 
 @compiled
-def send_pairs(
-    order: Any, before: Any, end: Any, pairs: Any, rows: Any, labels: Any, steps: Any, units: Any, room: Any, out: Any
-) -> Any:
+def send_pairs(standing: Any, pairs: Any, cases: Any, steps: Any, units: Any, room: Any, out: Any) -> Any:
     """Send the cases of the tops' other branches; returns the number of rows of `out` that are filled.
 
     `room` is memory of one worker, clean before and after: units added by leaf and class, leaves touched, and the
     largest class of each, by the leaf's distance from the branch.
     """
+    order, before, end = standing
     added, touched, most = room
     walking = (np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64))
     hopeless, out_pair, out_leaf, out_units = out
@@ -109,7 +114,7 @@ def send_pairs(
         for first, stop in ((before[top], before[branch]), (before[end[branch]], before[end[top]])):
             if allowed >= 0:
                 memory = (added, touched, most, walking, n)
-                n, allowed = _send_some(order[first:stop], branch, rows, labels, steps, units, allowed, memory)
+                n, allowed = _send_some(order[first:stop], branch, cases, steps, units, allowed, memory)
         hopeless[p] = allowed < 0
         reached = touched[:n]
         if n > 1 and allowed >= 0:
@@ -127,49 +132,132 @@ def send_pairs(
     return filled
 
 
-class WholePlacement:
-    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
+@compiled
+def _count_known(first: Any, stop: Any, cases: Any, standing: Any, nodes: Any, known: Any) -> None:
+    """Units of the cases at and below some nodes, all of which are between two places of the order."""
+    order, before, end = standing
+    for i in range(len(nodes)):
+        known[i] = before[end[nodes[i]]] - before[nodes[i]]
+    if len(cases.weights):
+        running = np.zeros(stop - first + 1, np.int64)
+        for i in range(stop - first):
+            running[i + 1] = running[i] + cases.weights[order[first + i]]
+        for i in range(len(nodes)):
+            known[i] = running[before[end[nodes[i]]] - first] - running[before[nodes[i]] - first]
 
-    def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
-        self._crew, self._end = crew, tree.end
-        weights = problem.units if bool((problem.units != 1).any()) else np.empty(0, np.int64)
-        self._labels = (problem.table.classes, weights)
+
+@compiled
+def raise_pairs(
+    standing: Any, pairs: Any, cases: Any, steps: Any, branch_start: Any, branches: Any, known: Any
+) -> None:
+    """Send all cases of the tops down the branches, and bring up to date what is known below these."""
+    order, before, end = standing
+    for p in range(len(pairs.top)):
+        top, branch = pairs.top[p], pairs.branch[p]
+        first, stop, after = before[top], before[end[top]], end[branch]
+        moved = order[first:stop].copy()
+        leaves = np.empty(len(moved), np.int64)
+        walk_all(cases.rows, moved, branch, steps, leaves)
+        at = np.empty(after - branch + 1, np.int64)
+        order_by_leaf(leaves - branch, moved, at, order[first:stop])
+        before[top + 1 : branch] = first
+        before[branch : after + 1] = first + at
+        before[after + 1 : end[top]] = stop
+        below = slice(branch_start[branch], branch_start[after])
+        _count_known(first, stop, cases, standing, branches[below], known[below])
+
+
+class Placed(NamedTuple):
+    """Cases in the order of their leaves."""
+
+    order: Int32s
+    before: Int64s  # how many cases are at leaves below each number
+    rows: npt.NDArray[Any]
+
+
+class WholePlacement:
+    """See :class:`c45gpu.kernels.engine.Engine` for the methods.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : Tree
+    crew : Crew
+    order : ndarray of int32, shape (n_cases,), optional
+        All cases once, or some negative numbers: the order that growing has left behind. It is used if it is the order
+        of this tree's leaves.
+    """
+
+    def __init__(self, problem: Problem, tree: Tree, crew: Crew, order: Int32s | None = None) -> None:
+        self._crew = crew
         self._rooms: LifoQueue[tuple[Int64s, Int64s, Int64s]] = LifoQueue()
-        n, tested = problem.table.n_cases, tested_attributes(tree)
-        word = row_type(problem.table, tested)
-        self._steps = steps_of(tree, tested, word)
-        self._rows = np.empty((n, len(tested)), word)
+        self._table, self._tested = problem.table, tested_attributes(tree)
+        self._word = row_type(self._table, self._tested)
+        self._steps = steps_of(tree, self._tested, self._word)
+        placed = None if order is None else self._as_grown(order, tree)
+        order, before, rows = placed or self._walked(tree)
+        weights = problem.units[order] if bool((problem.units != 1).any()) else np.empty(0, np.int64)
+        self._cases = Cases(rows, self._table.classes[order], weights)
+        self._standing = Standing(np.arange(len(order), dtype=np.int32), before, tree.end)
+        self._known = np.empty(len(tree.branch), np.int64)
+        _count_known(0, len(order), self._cases, self._standing, tree.branch, self._known)
+
+    def _as_grown(self, order: Int32s, tree: Tree) -> Placed | None:
+        """The cases in this order, if every case passes the tests above the leaf at which it lies then."""
+        at_leaf = np.where(tree.kind == LEAF, tree.weight, 0).astype(np.int64)
+        before = np.concatenate([[0], np.cumsum(at_leaf)])
+        if before[-1] != len(order) or at_leaf.min() < 0 or order.min() < 0:
+            return None
+        rows, standing = self._gathered(order), Standing(order, before, tree.end)
+        inner = np.flatnonzero(tree.kind != LEAF)
+        tasks = [(inner[s], rows, standing, self._steps) for s in self._crew.shares(standing.held(inner))]
+        return Placed(order, before, rows) if all(self._crew.run(all_take, tasks)) else None
+
+    def _walked(self, tree: Tree) -> Placed:
+        """The cases in the order of the leaves that they get to."""
+        n = self._table.n_cases
         leaves, cases = np.empty(n, np.int64), np.arange(n, dtype=np.int32)
 
         def job(here: slice) -> None:
-            fill_rows(problem.table, tested, here.start, self._rows[here])
-            walk_all(self._rows, cases[here], 0, self._steps, leaves[here])
+            some = leaves[here]
+            rows = _room_for(len(some), len(self._tested), self._word)
+            for k, a in enumerate(self._tested.tolist()):
+                rows[: len(some), k] = self._table.column(a)[here]
+            walk_all(rows, cases[: len(some)], 0, self._steps, some)
 
-        crew.run(job, [(slice(i, i + ROWS_AT_A_TIME),) for i in range(0, n, ROWS_AT_A_TIME)])
-        self._order, self._before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
-        order_by_leaf(leaves, cases, self._before, self._order)
+        self._crew.run(job, [(slice(i, i + ROWS_AT_A_TIME),) for i in range(0, n, ROWS_AT_A_TIME)])
+        order, before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
+        order_by_leaf(leaves, cases, before, order)
+        return Placed(order, before, self._gathered(order))
+
+    def _gathered(self, order: Int32s) -> npt.NDArray[Any]:
+        """The rows of the cases in an order."""
+        rows = _room_for(len(order), len(self._tested), self._word)
+
+        def job(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+            gather(np.require(column, requirements=["C", "W"]), order, out)
+
+        columns = [self._table.column(a) for a in self._tested.tolist()]
+        self._crew.run(job, [(column, rows[: len(order), k]) for k, column in enumerate(columns)])
+        return rows
 
     def known(self, tree: Tree) -> Int64s:
         """Units of the cases that take each entry of ``tree.branch``."""
-        weights = self._labels[1]
-        units = np.concatenate([[0], np.cumsum(weights[self._order])])[self._before] if len(weights) else self._before
-        return units[self._end[tree.branch]] - units[tree.branch]
+        return self._known
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        others = self._before[self._end[pairs.top]] - self._before[pairs.top]
-        others -= self._before[self._end[pairs.branch]] - self._before[pairs.branch]
+        end = self._standing.end
+        others = self._standing.held(pairs.top) - self._standing.held(pairs.branch)
         hopeless = np.zeros(len(pairs.top), np.bool_)
 
         def job(first: int, stop: int) -> tuple[Int64s, Int64s, Int64s]:
             some = Pairs(*(x[first:stop] for x in pairs))
             room = self._take_room(units.shape)
-            most = int(np.minimum(self._end[some.branch] - some.branch, others[first:stop]).sum())
+            most = int(np.minimum(end[some.branch] - some.branch, others[first:stop]).sum())
             found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, units.shape[1]), np.int64))
             out = (hopeless[first:stop], *found)
-            filled = send_pairs(
-                self._order, self._before, self._end, some, self._rows, self._labels, self._steps, units, room, out
-            )
+            filled = send_pairs(self._standing, some, self._cases, self._steps, units, room, out)
             self._rooms.put(room)
             return found[0][:filled] + first, found[1][:filled], found[2][:filled]
 
@@ -190,16 +278,16 @@ class WholePlacement:
 
     def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
         """All cases of each top are at the leaves of its branch from now on."""
-        for top, branch in zip(pairs.top.tolist(), pairs.branch.tolist(), strict=True):
-            first, stop = int(self._before[top]), int(self._before[self._end[top]])
-            cases = self._order[first:stop].copy()
-            leaves = np.empty(len(cases), np.int64)
-            walk_all(self._rows, cases, branch, self._steps, leaves)
-            span = int(self._end[branch] - branch)
-            before = np.empty(span + 1, np.int64)
-            order_by_leaf(leaves - branch, cases, before, self._order[first:stop])
-            self._before[top + 1 : branch] = first
-            self._before[branch : self._end[branch] + 1] = first + before
-            self._before[self._end[branch] + 1 : self._end[top]] = stop
+
+        def job(here: slice) -> None:
+            some = Pairs(*(x[here] for x in pairs))
+            raise_pairs(self._standing, some, self._cases, self._steps, tree.branch_start, tree.branch, self._known)
+
+        self._crew.run(job, [(share,) for share in self._crew.shares(self._standing.held(pairs.top) + 1)])
         raise_over(self._steps, pairs.top, pairs.branch)
-        return self.known(tree)
+        return self._known
+
+
+def _room_for(n_cases: int, n_columns: int, word: type[Any]) -> npt.NDArray[Any]:
+    """Rows by column; two at least of both, or numba sees another layout and compiles for it."""
+    return np.empty((max(2, n_cases), max(2, n_columns)), word, order="F")

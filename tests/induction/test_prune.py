@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c45gpu.data.table import Table
+from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
-from c45gpu.induction.prune import pessimistically_pruned, pruned
+from c45gpu.induction.prune import ErrorBasedPruning, pessimistically_pruned, pruned
 from c45gpu.induction.train import train
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.engine import Changes, Pairs, PlacedCases
@@ -285,6 +286,25 @@ def test_giving_up_changes_nothing(confidence: float, table: Sample, min_cases: 
     options = Options(confidence=confidence, min_cases=min_cases)
     patient, hasty = (train(table.table, options, engine) for engine in (ReferenceEngine(), HastyEngine()))
     assert hasty.pruned.equals(patient.pruned)
+
+
+class AskingPruning(ErrorBasedPruning):
+    """Asks the engine about every branch, leaves too."""
+
+    def _changes(self, pairs: Pairs) -> Changes:
+        return self._placed.send(self._tree, self._units, pairs)
+
+
+@settings(max_examples=60)
+@given(table=larger_samples(), question=asked())
+def test_what_a_leaf_would_gain_need_not_be_asked(table: Sample, question: Asked) -> None:
+    problem, engine = pose(table.table, question.options), ReferenceEngine()
+    grower = Grower(engine, problem)
+    for _ in grower:
+        pass
+    confidence = question.options.confidence
+    ours, asking = (of(grower.tree, engine, problem, confidence).run() for of in (ErrorBasedPruning, AskingPruning))
+    assert ours.equals(asking)
 
 
 @given(larger_samples(), asked())

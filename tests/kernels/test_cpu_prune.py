@@ -12,16 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from c45gpu.data.schema import Attribute, Kind, Schema
+from c45gpu.data.table import Table
 from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import ErrorBasedPruning
+from c45gpu.kernels import cpu_counting
+from c45gpu.kernels.cpu import CpuEngine
+from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_descend import DividedPlacement
 from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.descend import Placement, sums
 from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, Tree, ranges
 from tests.kernels.seeded import TABLES, reference_model
@@ -31,6 +36,7 @@ pytestmark = pytest.mark.usefixtures("kernels")
 
 WHOLE = ["whole cases", "3 classes", "60 classes", "strange float64", "whole weights", "fractional weights"]
 DIVIDED = ["unknown values", "unknown values and weights", "mostly unknown"]
+ORDERED = ["whole cases", "3 classes", "60 classes", "1,000 classes", "only codes", "strange float64"]
 RAISING = ["whole cases", "3 classes", "60 classes", "whole weights", "fractional weights", *DIVIDED[:2]]
 
 
@@ -123,6 +129,103 @@ def test_pruning_step_by_step(name: str, confidence: float, crew: Crew) -> None:
     pruned = Judge(tree, twins, problem, confidence).run()  # type: ignore[arg-type]
     assert twins.raised or name not in RAISING
     assert pruned.equals(ErrorBasedPruning(tree, Loaded(problem), problem, confidence).run())
+
+
+def grown_on_cpu(name: str) -> tuple[Problem, Tree, Int32s]:
+    """A tree that the CPU engine has grown, and the order of leaves that it has left behind."""
+    problem = pose(TABLES[name](), Options())
+    engine, tree = engine_after_growing(problem)
+    engine.close()
+    assert isinstance(engine._grower, CountingGrower)
+    return problem, tree, engine._grower.order
+
+
+def engine_after_growing(problem: Problem) -> tuple[CpuEngine, Tree]:
+    engine = CpuEngine(2)
+    grower = Grower(engine, problem)
+    for _ in grower:
+        pass
+    return engine, grower.tree
+
+
+def leaf_of_case(problem: Problem, tree: Tree) -> Int64s:
+    placed, leaves = Placement(problem, tree), np.empty(problem.table.n_cases, np.int64)
+    leaves[placed._case] = placed._leaf
+    return leaves
+
+
+@pytest.mark.parametrize("finish_cases", [1 << 13, 0])
+@pytest.mark.parametrize("name", ORDERED)
+def test_growing_leaves_the_order_of_leaves(name: str, finish_cases: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_counting, "FINISH_CASES", finish_cases)
+    problem, tree, order = grown_on_cpu(name)
+    assert np.array_equal(np.sort(order), np.arange(problem.table.n_cases))
+    assert (np.diff(leaf_of_case(problem, tree)[order]) >= 0).all()
+
+
+def test_an_order_is_used_only_where_it_fits_the_tree(crew: Crew) -> None:
+    problem, tree, order = grown_on_cpu("3 classes")
+    known, shuffled = Placement(problem, tree).known(tree), np.random.default_rng(0).permutation(order)
+    for given_order in (order, shuffled, np.where(order == 7, -1, order), order[:-1]):
+        np.testing.assert_array_equal(WholePlacement(problem, tree, crew, given_order).known(tree), known)
+
+
+def test_a_tree_that_the_engine_has_not_grown() -> None:
+    problem, tree = pose(TABLES["60 classes"](), Options()), reference_model("60 classes").unpruned
+    engine, grown = engine_after_growing(pose(TABLES["60 classes"](), Options(min_cases=20)))
+    assert grown.n_nodes != tree.n_nodes
+    placed = engine.place(tree)
+    engine.close()
+    np.testing.assert_array_equal(placed.known(tree), Placement(problem, tree).known(tree))
+
+
+def twofold(kind: Kind) -> Table:
+    """Low x or low y, then z, then w tell the classes; x and y differ in the last two cases, which have other w."""
+    n = 20
+    low = np.repeat([0, 0, 0, 1, 1], n)
+    z, w = np.repeat([0, 0, 1, 0, 0], n), np.repeat([0, 1, 0, 0, 1], n)
+    columns = [np.append(low, [0, 1]), np.append(low, [1, 0]), np.append(z, [1, 1]), np.append(w, [0, 1])]
+    classes = np.append(np.repeat([0, 1, 2, 3, 3], n), [2, 2]).astype(np.int32)
+    values, number = (("no", "yes"), np.int32) if kind == "discrete" else ((), np.float32)
+    schema = Schema(tuple(Attribute(name, kind, values) for name in "xyzw"), tuple("abcd"))
+    return Table(schema, [column.astype(number) for column in columns], classes)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "discrete"])
+def test_a_tree_of_other_tests_with_the_same_numbers_at_its_leaves(kind: Kind) -> None:
+    problem = pose(twofold(kind), Options())
+    engine, grown = engine_after_growing(problem)
+    assert grown.attribute[grown.kind != LEAF].tolist() == [0, 2, 3]
+    tree = replace(grown, attribute=np.where(grown.attribute == 0, 1, grown.attribute))
+    units = np.rint(grown.class_weights).astype(np.int64)
+    ours, theirs = engine.place(tree), Placement(problem, tree)
+    engine.close()
+    at_leaf = tree.kind == LEAF
+    np.testing.assert_array_equal(units[at_leaf], units_at_leaves(problem, theirs, tree.n_nodes)[at_leaf])
+    pairs = Pairs(np.array([1]), np.array([2]), np.array([problem.table.n_cases]))
+    assert_same_changes(ours.send(tree, units, pairs), theirs.send(tree, units, pairs), units, pairs)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("kind", ["continuous", "discrete"])
+def test_a_tree_whose_weights_are_not_what_its_tests_say(kind: Kind, more: int, crew: Crew) -> None:
+    problem = pose(twofold(kind), Options())
+    engine, tree = engine_after_growing(problem)
+    engine.close()
+    assert isinstance(engine._grower, CountingGrower)
+    pair = tree.branches(2)
+    weight = tree.weight.copy()
+    weight[pair] += [1, -1] if more else [-1, 1]
+    placed = WholePlacement(problem, replace(tree, weight=weight), crew, engine._grower.order)
+    np.testing.assert_array_equal(placed.known(tree), Placement(problem, tree).known(tree))
+
+
+def test_columns_of_a_matrix_that_is_only_read(crew: Crew) -> None:
+    table, tree = TABLES["whole cases"](), reference_model("whole cases").unpruned
+    matrix = np.column_stack([table.column(a) for a in range(3)])
+    matrix.flags.writeable = False
+    problem = pose(replace(table, columns=[*matrix.T, *table.columns[3:]], _ranks={}), Options())
+    np.testing.assert_array_equal(WholePlacement(problem, tree, crew).known(tree), Placement(problem, tree).known(tree))
 
 
 class Loaded(ReferenceEngine):
