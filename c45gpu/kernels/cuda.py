@@ -9,11 +9,13 @@ all of this runs without a GPU on NumPy and an emulator of CUDA (tests/cuda_emul
     choose  on the host
     split   branch of each instance, totals of the branches            cuda_mark.py
             partition of instances and lists                           cuda_move.py, cuda_entries.py
+            subtrees of small nodes                                    cuda_finish.py
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ from c45gpu.errors import EngineError
 from c45gpu.formulas import q_log_q
 from c45gpu.kernels.cpu_nodes import choose_nodes
 from c45gpu.kernels.cuda_device import TABLE_UNITS, Device, Done, Launcher, Sizes, missing_packages
+from c45gpu.kernels.cuda_finishing import Finisher
 from c45gpu.kernels.cuda_level import Level, Training
 from c45gpu.kernels.cuda_moving import Mover
 from c45gpu.kernels.cuda_plan import needs_of, require
@@ -38,7 +41,7 @@ from c45gpu.kernels.cuda_sort import build_columns, distinct_values
 from c45gpu.kernels.cuda_splitting import Splitter
 from c45gpu.kernels.cuda_views import Views
 from c45gpu.kernels.engine import PlacedCases
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.model.tree import Tree
 
 H_AT_A_TIME = 1 << 16
@@ -171,7 +174,7 @@ class CudaEngine:
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
         self._problem, self._distinct, self._device.sizes = problem, {}, self._sizes
-        for held in ("_level", "_training"):
+        for held in ("_level", "_training", "_finisher"):
             self.__dict__.pop(held, None)  # of the problem before, if there was one
         if self._free is not None:
             require(needs_of(problem, self._sizes), self._free(), self._sizes)
@@ -184,6 +187,7 @@ class CudaEngine:
         is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
         stops = [np.cumsum(columns.counts[chunk.first : chunk.stop]) for chunk in columns.chunks]
         stop = np.concatenate([np.zeros(0, np.int64), *stops])
+        self._finisher = Finisher(self._device, self._training, problem.facts, problem.may_finish)
         self._level = Level(
             start=np.zeros(1, np.int64),
             stop=np.array([table.n_cases]),
@@ -195,7 +199,25 @@ class CudaEngine:
             chunks=columns.chunks,
             layout=columns.layout,
         )
-        return Frontier(totals, is_open)
+        return self._advance(totals, is_open)
+
+    def _advance(self, class_weights: Int64s, is_open: Bools) -> Frontier:
+        """Finish the small ones of the open nodes."""
+        position = np.flatnonzero(is_open)
+        if not len(position):
+            return Frontier(class_weights, is_open)
+        left, finished = self._device.persist(
+            lambda: self._finisher.run(self._level, position, class_weights[position]), self._shrink
+        )
+        self._level = self._level.only(left)
+        if finished is not None:
+            sides = np.concatenate([finished.below, finished.above])
+            ranks = self._ranks(np.tile(finished.attribute, 2), sides, self._training.continuous)
+            below, above = ranks.reshape(2, -1)
+            finished = replace(finished, below=below, above=above)
+        still_open = np.zeros_like(is_open)
+        still_open[position[left]] = True
+        return Frontier(class_weights, still_open, finished)
 
     def _trained(self, problem: Problem) -> Training:
         schema, settings = problem.table.schema, problem.settings
@@ -252,17 +274,18 @@ class CudaEngine:
         divided, division = self._device.persist(lambda: splitter.judge(marked, lengths), self._shrink)
         self._level = mover.run(division)
         sides = np.concatenate([divided.below, divided.above])
-        below, above = self._ranks(np.tile(splits.attribute, 2), sides).reshape(2, -1)
+        listed = self._training.columns.list_of >= 0
+        below, above = self._ranks(np.tile(splits.attribute, 2), sides, listed).reshape(2, -1)
         split = np.searchsorted(splitter.slot_start, divided.held, side="right") - 1
         branch = divided.held - splitter.slot_start[split]
-        return Children(Frontier(divided.units, divided.is_open), split, branch, below, above)
+        return Children(self._advance(divided.units, divided.is_open), split, branch, below, above)
 
-    def _ranks(self, attribute: Int64s, side: Int64s) -> Int64s:
-        """Ranks of the values on one side of cuts, of lists from the cases there."""
+    def _ranks(self, attribute: Int64s, side: Int64s, by_case: Bools) -> Int64s:
+        """Ranks of the values on one side of cuts, from the cases there where `by_case` says so of the attribute."""
         ranks = side.copy()
-        listed = (self._training.columns.list_of[attribute] >= 0) & (side >= 0)
-        tested = np.unique(attribute[listed]).tolist()
-        places = [np.flatnonzero(listed & (attribute == a)) for a in tested]
+        named = by_case[attribute] & (side >= 0)
+        tested = np.unique(attribute[named]).tolist()
+        places = [np.flatnonzero(named & (attribute == a)) for a in tested]
         values = self._values([(a, side[here]) for a, here in zip(tested, places, strict=True)])
         for a, here, value in zip(tested, places, values, strict=True):
             ranks[here] = np.searchsorted(self.distinct(a), value)
@@ -287,7 +310,7 @@ class CudaEngine:
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
         classes = self._training.classes
-        del self._level, self._training  # their memory goes back to CuPy's pool
+        del self._level, self._training, self._finisher  # their memory goes back to CuPy's pool
         placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
         return placement(self._device, self._problem, tree, classes)
 

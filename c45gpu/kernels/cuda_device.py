@@ -54,6 +54,8 @@ class Sizes(NamedTuple):
         A continuous column with more different values than this gets a list.
     lists_at_a_time : int
         So many lists are moved together; memory is needed for that many twice.
+    finish_cases : int
+        A node of so many cases is finished by one block, if nothing speaks against it; 0 for none.
     """
 
     threads: int = 128
@@ -63,6 +65,7 @@ class Sizes(NamedTuple):
     histogram_bytes: int = 256 << 20
     most_ranks: int = 256
     lists_at_a_time: int = 1 << 30
+    finish_cases: int = 1024
 
 
 class Layout(NamedTuple):

@@ -5,6 +5,8 @@ Lists lie in memory once; while some of them are moved, their next level lies be
     sorting    lists  codes  classes  H   a column, its order and their scratch
     growing    lists  codes  classes  H   instances, twice  candidates  histograms   next level of as many lists as fit
 
+Histograms and the lists of small nodes that are finished take turns in the same memory.
+
 Which continuous columns have few values, and so are codes, is estimated from a sample; once they are sorted it is
 known, and the chunks are planned again.
 """
@@ -19,6 +21,7 @@ import numpy as np
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_plan import GROWING, SORTING, MemoryPlan, Part, looks_short, sample_rows, size
 from c45gpu.kernels.cuda_device import TABLE_UNITS, Layout, Sizes
+from c45gpu.kernels.cuda_finish_plan import plan as finish_plan
 from c45gpu.kernels.level import Problem
 
 INSTANCE_BYTES = 2 * 4 + 8 + 4  # case number on both levels, new number, branch
@@ -91,6 +94,13 @@ class Needs(NamedTuple):
         """Bytes for the histograms of one node."""
         return 8 * self.n_codes * self.n_classes
 
+    def of_finishing(self, sizes: Sizes) -> int:
+        """Bytes for the small nodes that are finished together."""
+        if self.divided:
+            return 0
+        how = finish_plan(self.n_attributes, self.n_classes, sizes.finish_cases, sizes.threads, sizes.histogram_bytes)
+        return how.bytes_for(self.n_cases)
+
 
 def needs_of(problem: Problem, sizes: Sizes) -> Needs:
     """What a problem will put into device memory; a sample of its values is looked at."""
@@ -139,7 +149,7 @@ def _parts(needs: Needs, sizes: Sizes, lists: int) -> Iterator[Part]:
     yield Part("candidates", min(BATCH_BYTES, of_batch), (GROWING,))
     of_all = needs.of_a_histogram() * (n // 4 + 1)
     histograms = max(needs.of_a_histogram(), min(sizes.histogram_bytes, of_all))
-    yield Part("histograms", histograms, (GROWING,))
+    yield Part("histograms, or small nodes", max(histograms, needs.of_finishing(sizes)), (GROWING,))
     yield Part("lists that move", min(lists, needs.n_lists) * needs.of_moving_a_list(sizes.tile), (GROWING,))
 
 

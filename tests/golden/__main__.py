@@ -70,7 +70,8 @@ def emulated() -> Any:
     from tests.kernels.cuda_here import SMALL, emulated_engine
 
     def opened(name: str, n_values: int) -> Engine:
-        return emulated_engine(SMALL._replace(tile=32), checks=False) if name == "cuda" else open_engine(name, n_values)
+        sizes = SMALL._replace(tile=32, finish_cases=50, histogram_bytes=1 << 20)
+        return emulated_engine(sizes, checks=False) if name == "cuda" else open_engine(name, n_values)
 
     return mock.patch("c45gpu.induction.train.open_engine", opened)
 

@@ -24,8 +24,10 @@ from c45gpu.induction.train import train
 from c45gpu.kernels import cuda_sort
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_counts import Layout
+from c45gpu.kernels.cuda_device import Sizes
 from c45gpu.kernels.cuda_sort import CODE_TYPES
 from c45gpu.kernels.engine import Pairs
+from c45gpu.model.store import Model
 from tests.cuda_compile import CAPABILITIES, HEADING, Capability, Report, compile_kernel
 from tests.cuda_emulator import Emulation
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher
@@ -78,9 +80,9 @@ def launched() -> tuple[Launched, ...]:
     recorder = Recorder(Emulation(0, checks=False))
     tables = [table(24, 2, 3, 0.0), table(24, 20, 3, 0.3), table(30, 2, 20, 0.3)]
     for cases, wide, kind in [(tables[i], wide, CODE_TYPES[i]) for i in range(3) for wide in (False, True)]:
-        engine = CudaEngine(recorder.gpu.xp, recorder, SMALL)
         with mock.patch.object(cuda_sort, "CODE_TYPES", (kind,)), wide_entries() if wide else nullcontext():
-            model = train(cases, Options(prune="none", min_cases=1, criterion="gain"), engine)
+            model = grown(cases, SMALL, recorder)
+            grown(tables[0], SMALL._replace(finish_cases=16, histogram_bytes=1 << 20), recorder)
         columns = [cases.column(a) for a in range(len(cases.columns))]
         columns = [c.astype(np.float64) if wide and c.dtype.kind == "f" else c for c in columns]
         router = CudaEngine(recorder.gpu.xp, recorder, SMALL)
@@ -91,6 +93,12 @@ def launched() -> tuple[Launched, ...]:
         place_and_send(Table(one, columns[:1], np.greater(columns[0], 0.5).astype(np.int32)), recorder)
     found = [Launched(kernel.__name__, kernel, signature) for kernel, signature in recorder.launched]
     return tuple(sorted(found, key=lambda one: (one.name, str(one.signature))))
+
+
+def grown(cases: Table, sizes: Sizes, recorder: Recorder) -> Model:
+    """Grow to the end."""
+    engine = CudaEngine(recorder.gpu.xp, recorder, sizes)
+    return train(cases, Options(prune="none", min_cases=1, criterion="gain"), engine)
 
 
 def place_and_send(cases: Table, recorder: Recorder) -> None:

@@ -136,7 +136,7 @@ def fan(width: int, unknown: float) -> Table:
 
 def work_of_levels(table: Table) -> tuple[int, Done]:
     """The most nodes of a level, and the most launches and transfers between two levels."""
-    engine = emulated_engine(Sizes(threads=8, tile=64, most_ranks=8), checks=False)
+    engine = emulated_engine(Sizes(threads=8, tile=64, most_ranks=8, finish_cases=0), checks=False)
     done, nodes = [], []
 
     def note(level: Progress) -> None:

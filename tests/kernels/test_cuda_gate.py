@@ -12,6 +12,7 @@ pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip
 from c45gpu.kernels.cuda_counts import MOST_THREADS, scan_cells
 from c45gpu.kernels.cuda_device import Sizes
 from c45gpu.kernels.cuda_entries import scan_size
+from c45gpu.kernels.cuda_finish_plan import SHARED_CELLS
 from tests.kernels.cuda_gate import FIGURES, launched, report_of, versions
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 HERE = (9, 0)
 FOUND = FIGURES.read_text("utf-8").splitlines()
 ROWS = [line.split() for line in FOUND[2:]]
-DYNAMIC = 8 * max(scan_cells(Sizes().few, Sizes().threads) + 2 * Sizes().threads, Sizes().shared_cells)
+DYNAMIC = 8 * max(scan_cells(Sizes().few, Sizes().threads) + 2 * Sizes().threads, Sizes().shared_cells, SHARED_CELLS)
 
 
 @pytest.mark.parametrize("number", range(len(ROWS) // len(CAPABILITIES)))

@@ -27,6 +27,7 @@ from tests.kernels.cuda_here import SMALL, EmulatedLauncher
 
 N, LISTS, COLUMNS = 512, 2, 3
 LARGE = ("entries", "branch", "units", "place", "spread", "room", "cases", "classes", "codes.codes", "near_values")
+OF_SMALL_NODES = (*LARGE, "owner", "marks")
 
 # Of each kernel: items, and bytes read and written for one, of cases that count 1; then of divided ones.
 ENTRIES, INSTANCES, CODES = N * LISTS, N, N * COLUMNS
@@ -63,9 +64,9 @@ def launches_of_a_level(unknown: bool) -> list[Launch]:
     return gpu.launches
 
 
-def moved(launch: Launch) -> tuple[int, int]:
+def moved(launch: Launch, names: tuple[str, ...] = LARGE) -> tuple[int, int]:
     """Bytes read and written of large arrays; what is done with atomics counts as both."""
-    large: list[Any] = [bytes_ for name, bytes_ in launch.traffic.items() if name.endswith(LARGE)]
+    large: list[Any] = [bytes_ for name, bytes_ in launch.traffic.items() if name.endswith(names)]
     return sum(b.read + b.atomic for b in large), sum(b.written + b.atomic for b in large)
 
 
@@ -86,3 +87,23 @@ def test_bytes_of_an_entry_and_a_level() -> None:
     launches = launches_of_a_level(False)
     by_entry = [sum(moved(launch)) for launch in launches if MOST.get(launch.kernel, (0,))[0] == ENTRIES]
     assert sum(by_entry) / ENTRIES == 48
+
+
+# A small node of N cases that is tested once; what a block reads of its lists is in its caches.
+FINISHING = {
+    "copy_lists": (ENTRIES, (12, 4)),
+    "sort_codes": (CODES, (11, 4)),
+    "finish": (ENTRIES + CODES, (8, 1)),
+}
+
+
+def test_bytes_of_a_small_node() -> None:
+    gpu = Emulation(0)
+    sizes = SMALL._replace(threads=8, most_ranks=8, finish_cases=N, histogram_bytes=1 << 22)
+    engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), sizes)
+    assert engine.load(pose(cases(False), Options(min_samples_split=N))).finished is not None
+    assert [launch.kernel for launch in gpu.launches] == list(FINISHING)
+    for launch in gpu.launches:
+        items, most = FINISHING[launch.kernel]
+        for bytes_, limit in zip(moved(launch, OF_SMALL_NODES), most, strict=True):
+            assert 0.9 * limit - 0.5 <= bytes_ / items <= limit, (launch.kernel, bytes_ / items)

@@ -1,0 +1,275 @@
+"""Small nodes that blocks finish get the reference engine's subtrees, byte for byte."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
+pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
+
+from c45gpu.data.c45files import read_stem
+from c45gpu.data.frames import read_file
+from c45gpu.data.schema import Attribute, Schema
+from c45gpu.data.table import Table
+from c45gpu.induction.grow import Progress
+from c45gpu.induction.options import Criterion, CutPoints, Options
+from c45gpu.induction.problem import pose
+from c45gpu.induction.train import train
+from c45gpu.kernels.cuda import CudaEngine
+from c45gpu.kernels.cuda_counts import scan_cells
+from c45gpu.kernels.cuda_device import Done, Sizes
+from c45gpu.kernels.cuda_finish import Growing, finish
+from c45gpu.kernels.cuda_finish_plan import SHARED_CELLS, plan
+from c45gpu.kernels.cuda_finishing import Finisher
+from c45gpu.kernels.level import Candidates
+from c45gpu.kernels.reference import ReferenceEngine
+from tests.cuda_emulator import Emulation
+from tests.kernels.cuda_gate import table
+from tests.kernels.cuda_here import SMALL, EmulatedLauncher, emulated_engine
+from tests.kernels.seeded import table_of
+from tests.kernels.test_cuda_engine import TILES, fan, same_tree
+from tests.kernels.test_cuda_measures import TABLES as SCORED
+from tests.kernels.test_cuda_measures import assert_same_scores
+from tests.kernels.test_cuda_prune import Measured, PlainArrays
+from tests.strategies import Asked, Sample, asked, larger_samples, samples
+
+GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "sets"
+LIMITS = (1, 4, 50, Sizes().finish_cases)
+ROOM = 1 << 14  # bytes for a few small nodes together, so that there are several batches
+
+
+def complete(table: Table) -> Table:
+    """The cases without weights, and the unknown values known."""
+    columns: list[Any] = [None] * len(table.schema.attributes)
+    for a in table.schema.used:
+        column = table.column(a)
+        columns[a] = np.where(column < 0, 0, column) if column.dtype.kind == "i" else np.nan_to_num(column)
+    return Table(table.schema, columns, table.classes)
+
+
+@st.composite
+def cuts(draw: st.DrawFn) -> Sizes:
+    """Any way to cut the work, and any limit."""
+    return SMALL._replace(
+        threads=draw(st.sampled_from([1, 2, 3, 4, 32])),
+        tile=draw(st.sampled_from(TILES)),
+        most_ranks=draw(st.sampled_from([1, 3, 256])),
+        lists_at_a_time=draw(st.sampled_from([1, 2, 1 << 30])),
+        histogram_bytes=draw(st.sampled_from([ROOM // 2, ROOM, 1 << 24])),
+        finish_cases=draw(st.sampled_from(LIMITS)),
+    )
+
+
+@settings(max_examples=30)
+@given(sample=samples(), question=asked(), cut=cuts(), seed=st.integers(0, 99))
+def test_small_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
+    same_tree(complete(sample.table), question.options, cut, seed)
+
+
+@settings(max_examples=5)
+@given(sample=larger_samples(), question=asked(), cut=cuts(), seed=st.integers(0, 99))
+def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
+    same_tree(complete(sample.table), question.options, cut, seed, checks=False)
+
+
+@pytest.mark.parametrize("limit", LIMITS[1:])
+@pytest.mark.parametrize("tile", TILES)
+def test_random_tables(tile: int, limit: int) -> None:
+    cut = SMALL._replace(tile=tile, finish_cases=limit, histogram_bytes=ROOM)
+    same_tree(table(60, 3, 5, 0.0), Options(min_cases=1, criterion="gain"), cut, tile, checks=tile > 30)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", ["r8_golf", "r8_labor-neg", "r8_vote", "sk_iris"])
+def test_golden_sets(name: str, limit: int) -> None:
+    stem = GOLDEN / name
+    if not stem.with_suffix(".names").exists():
+        pytest.skip("the golden sets are not here")
+    cases = complete(read_stem(stem, compat="r8")[0])
+    cases = cases.take(np.arange(0, cases.n_cases, 1 + cases.n_cases // 200))
+    cut = SMALL._replace(tile=32, finish_cases=limit, histogram_bytes=1 << 20, most_ranks=3 + limit % 40)
+    same_tree(cases, Options(compat="r8"), cut, checks=len(cases.classes) < 50)
+
+
+@pytest.mark.parametrize("limit", LIMITS[2:])
+def test_penguins_without_unknown_values(examples: Path, limit: int) -> None:
+    cases = read_file(examples / "penguins.csv", target="species")
+    columns = [cases.column(a) for a in cases.schema.used]
+    known = np.all([column >= 0 if column.dtype.kind == "i" else ~np.isnan(column) for column in columns], axis=0)
+    cut = Sizes(threads=32, tile=33, most_ranks=30, finish_cases=limit)
+    same_tree(cases.take(np.flatnonzero(known)[::2]), None, cut, checks=False)
+
+
+def test_the_lowest_of_equal_cuts_and_the_first_of_equal_attributes() -> None:
+    columns = [np.repeat([0.0, 1.0, 2.0], 8)] * 2
+    schema = Schema((Attribute("x", "continuous"), Attribute("y", "continuous")), ("in", "out"))
+    cases = Table(schema, columns, np.repeat([1, 0, 1], 8).astype(np.int32))
+    options = Options(prune="none")
+    for most_ranks in (1, 256):
+        same_tree(cases, options, SMALL._replace(finish_cases=24, histogram_bytes=1 << 20, most_ranks=most_ranks))
+    expected = train(cases, options, "reference").unpruned
+    assert (expected.attribute[0], expected.threshold[0]) == (0, 0.0)
+
+
+class Kept(EmulatedLauncher):
+    """Keeps what small nodes were finished with."""
+
+    def __init__(self, gpu: Emulation) -> None:
+        super().__init__(gpu)
+        self.growing: list[Growing] = []
+
+    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
+        if kernel is finish:
+            self.growing.append(arguments[0])
+        super().__call__(kernel, blocks, threads, shared_bytes, arguments)
+
+
+@pytest.mark.parametrize("cuts", ["all", "class_boundaries"])
+@pytest.mark.parametrize("criterion", ["gain", "gini", "chi2"])
+@pytest.mark.parametrize("most_ranks", [1, 256])
+@pytest.mark.parametrize("name", ["whole cases", "many classes"])
+def test_scores(name: str, most_ranks: int, criterion: Criterion, cuts: CutPoints) -> None:
+    """No test is worth it, so a block ends with the candidates of the root."""
+    problem = pose(SCORED[name](), Options(criterion=criterion, cut_points=cuts, min_samples_leaf=3))
+    problem = replace(problem, settings=problem.settings._replace(least_worth=1e9))
+    launcher = Kept(Emulation(0, checks=False))
+    sizes = SMALL._replace(most_ranks=most_ranks, finish_cases=60, histogram_bytes=1 << 20)
+    CudaEngine(launcher.gpu.xp, launcher, sizes).load(problem)
+    reference = ReferenceEngine()
+    reference.load(problem)
+    gain, split, tries, possible, cut = (row[: len(problem.used)][None] for row in np.array(launcher.growing[0].room))
+    assert_same_scores(Candidates(gain, split, tries, possible != 0, cut), reference.score(0, 1))
+
+
+def test_values_that_are_too_near_for_a_cut() -> None:
+    """In lists that a block looks at, and in columns of codes that are left to the level."""
+    random = np.random.default_rng(3)
+    long = np.sort(random.random(80).astype(np.float32) * 4e-4)
+    classes = np.arange(80) // 27 % 2
+    short = ((4 * classes + random.integers(0, 5, 80)) * 6e-6).astype(np.float32)
+    cases = table_of([long, short], classes, 2)
+    assert not train(cases, Options(min_cases=1), "reference").unpruned.equals(
+        train(cases, Options(min_cases=1, compat="r8"), "reference").unpruned
+    )
+    for columns, finished in (([0], True), ([1], False), ([0, 1], False)):
+        some = table_of([cases.column(a) for a in columns], cases.classes, 2)
+        options = Options(min_cases=1, compat="r8")
+        cut = SMALL._replace(most_ranks=9, finish_cases=80, histogram_bytes=1 << 20)
+        same_tree(some, options, cut, checks=False)
+        assert (emulated_engine(cut).load(pose(some, options)).finished is not None) == finished
+
+
+def test_the_limit_is_the_most_cases_of_a_node() -> None:
+    cases, found = table(24, 2, 3, 0.0), []
+    for limit in (23, 24):
+        engine = emulated_engine(SMALL._replace(finish_cases=limit, histogram_bytes=1 << 20))
+        frontier = engine.load(pose(cases, Options()))
+        found.append((frontier.open.tolist(), frontier.finished is not None))
+    assert found == [([True], False), ([False], True)]
+
+
+def launches_of_finish(histogram_bytes: int) -> int:
+    gpu = Emulation(0, checks=False)
+    cut = SMALL._replace(finish_cases=20, histogram_bytes=histogram_bytes)
+    cases, options = fan(8, 0.0), Options(prune="none", min_cases=1)
+    found = train(cases, options, CudaEngine(gpu.xp, EmulatedLauncher(gpu), cut))
+    assert found.unpruned.equals(train(cases, options, "reference").unpruned)
+    return sum(launch.kernel == finish.__name__ for launch in gpu.launches)
+
+
+def test_as_many_together_as_there_is_memory_for() -> None:
+    assert 0 == launches_of_finish(100) < launches_of_finish(1 << 20) < launches_of_finish(ROOM // 2)
+
+
+class Idle(Measured):
+    """Runs no kernel; of the records there is room for, half are there in the end."""
+
+    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
+        if kernel is finish:
+            growing, rows = arguments[0], arguments[-1]
+            rows[:] = np.diff(growing.roots.offset)
+            growing.records.parent[:] = -1
+        self.note()
+
+    def down(self, array: Any) -> Any:
+        self.note()
+        return array
+
+
+@pytest.mark.parametrize("n_classes", [2, 20])
+@pytest.mark.parametrize("n_columns", [3, 40])
+def test_memory_is_as_planned(n_classes: int, n_columns: int) -> None:
+    random, n = np.random.default_rng(0), 4000
+    columns = [random.random(n).astype(np.float32) for _ in range(n_columns - 1)]
+    cases = table_of([*columns, (random.integers(0, 3, n), 3)], random.integers(0, n_classes, n), n_classes)
+    launcher, sizes = Idle(Emulation(0)), Sizes(finish_cases=0)
+    engine, problem = CudaEngine(PlainArrays(lambda: None), launcher, sizes), pose(cases, Options())
+    frontier = engine.load(problem)
+    level, training, device = (engine.__dict__[name] for name in ("_level", "_training", "_device"))
+    device.sizes = sizes._replace(finish_cases=n)
+    finisher = Finisher(device, training, problem.facts, may_finish=True)
+    tracemalloc.start()
+    with mock.patch.object(device, "down", launcher.down):
+        left, found = finisher.run(level, np.zeros(1, np.int64), frontier.class_weights)
+    tracemalloc.stop()
+    assert (len(left), found is not None) == (0, True)
+    how = plan(n_columns, n_classes, n, sizes.threads, sizes.histogram_bytes)
+    planned = n * how.case_bytes + how.block_bytes  # one node, one block
+    assert 0.5 * planned < launcher.peak < planned
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 100])
+@pytest.mark.parametrize("n_attributes", [1, 28, 500, 10_000])
+def test_what_is_planned_fits(n_attributes: int, n_classes: int) -> None:
+    how = plan(n_attributes, n_classes, 1024, 128, 256 << 20)
+    assert how.most_cases == 1024
+    assert 32 <= how.threads <= 64
+    assert 1 <= how.group <= how.threads
+    assert scan_cells(1, how.threads) + 1 + n_classes * how.threads <= SHARED_CELLS
+    assert 8 * SHARED_CELLS <= 48 * 1024
+    assert how.case_bytes >= 8 * n_attributes + 8 * n_classes  # both buffers, class weights of twice as many records
+    assert how.block_bytes == 48 * how.group * n_attributes  # five sums and the net gain
+    assert how.bytes_for(how.together) == how.bytes_for(1 << 40) <= 256 << 20
+
+
+@pytest.mark.parametrize(
+    ("n_attributes", "n_classes", "n_bytes"), [(0, 2, 1 << 28), (28, 200, 1 << 28), (28, 2, 1000), (20_000, 2, 1 << 16)]
+)
+def test_nothing_is_finished_where_it_does_not_fit(n_attributes: int, n_classes: int, n_bytes: int) -> None:
+    assert plan(n_attributes, n_classes, 1024, 128, n_bytes).most_cases == 0
+
+
+def test_a_smaller_node_is_finished_where_a_larger_one_does_not_fit() -> None:
+    assert 0 < plan(20_000, 2, 1024, 128, 64 << 20).most_cases < 1024
+
+
+def first_level(width: int, limit: int) -> tuple[Progress, Done]:
+    """Where a tree stands after its first level, and the work until then."""
+    engine = emulated_engine(Sizes(threads=8, tile=64, most_ranks=8, finish_cases=limit), checks=False)
+    seen: list[tuple[Progress, Done]] = []
+
+    def note(level: Progress) -> None:
+        engine.distinct(0), engine.distinct(1)  # fetched once, whenever they are asked for
+        seen.append((level, engine.work))
+
+    train(fan(width, 0.0), Options(prune="none"), engine, note)
+    return seen[0]
+
+
+def test_work_does_not_grow_with_the_nodes_that_are_finished() -> None:
+    """All of them cost a launch for lists, one for codes and one for all subtrees, and two transfers."""
+    _, plain = first_level(4, 0)
+    few, of_few = first_level(4, 30)
+    many, of_many = first_level(14, 30)
+    assert few.open_nodes == many.open_nodes == 0
+    assert many.nodes > 2 * few.nodes
+    assert of_few == of_many == Done(plain.launches + 3, plain.transfers + 2)
