@@ -50,7 +50,7 @@ def _plan_cpu(problem: Problem, as_json: bool) -> None:
 def _plan_cuda(problem: Problem, as_json: bool) -> None:
     """Without a GPU the plan is for one that has room for all lists at a time; then it says what is missing."""
     from c45gpu.errors import EngineError
-    from c45gpu.kernels.cpu_plan import GROWING, SORTING
+    from c45gpu.kernels.cpu_plan import GROWING, SORTING, STAGES
     from c45gpu.kernels.cuda_device import Sizes
     from c45gpu.kernels.cuda_plan import lists_that_fit, needs_of, plan, require
     from c45gpu.kernels.engine import available
@@ -60,7 +60,7 @@ def _plan_cuda(problem: Problem, as_json: bool) -> None:
     lists = needs.n_lists if free is None else lists_that_fit(needs, free, sizes)
     needed = plan(needs, sizes, lists)
     chunks = -(-needs.n_lists // max(1, lists))
-    stay = sum(part.n_bytes for part in needed.parts if len(part.stages) == 2) / needs.n_entries
+    stay = sum(part.n_bytes for part in needed.parts if {SORTING, GROWING} <= set(part.stages)) / needs.n_entries
     level = needed.of_stage(GROWING) / needs.n_entries
     facts = {
         "engine": "cuda",
@@ -74,7 +74,7 @@ def _plan_cuda(problem: Problem, as_json: bool) -> None:
         f"engine cuda, {needs.n_lists} lists in {chunks} chunks; device memory that it needs,\n"
         f"for each value {stay:.3g} bytes that stay, {level:.3g} while a level grows:"
     )
-    _print(facts, needed, (SORTING, GROWING), title, as_json)
+    _print(facts, needed, STAGES if needs.placed else STAGES[:-1], title, as_json)
     if free is None:
         raise EngineError(f"engine='cuda' {reason}")
     require(needs, free, sizes)

@@ -45,7 +45,7 @@ def pose(table: Table, options: Options) -> Problem:
     grouping = GROUPS if options.group_values else ONE_VALUE if options.binary_splits else NO_GROUPS
     facts = _facts(table, int(units.sum()) / settings.case_units, settings.measure, grouping)
     may_finish = options.max_features is None and grouping == NO_GROUPS
-    return Problem(table, units, settings, facts, may_finish, grouping)
+    return Problem(table, units, settings, facts, may_finish, grouping, placed=options.prune == "ebp")
 
 
 def _settings(options: Options, n_classes: int, unit_bits: int, total_units: int) -> Settings:

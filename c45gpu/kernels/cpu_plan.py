@@ -153,7 +153,7 @@ def work_of(problem: Problem, threads: int) -> Work:
     return work_of_schema(table.schema, dtypes, table.n_cases, threads, few)._replace(
         whole=problem.whole and not near and bool((problem.units == 1).all()),
         divided=divided,
-        unknown=_share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
+        unknown=share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
         near=near,
     )
 
@@ -169,7 +169,8 @@ def looks_short(sample: npt.NDArray[Any], is_all: bool, most: int = MOST_CODES) 
     return len(distinct) <= most and (is_all or bool((counts > 1).all()))
 
 
-def _share_of_unknown(samples: list[npt.NDArray[Any]]) -> float:
+def share_of_unknown(samples: list[npt.NDArray[Any]]) -> float:
+    """The share of unknown values in samples of columns."""
     unknown = [np.isnan(x).mean() if x.dtype.kind == "f" else (x < 0).mean() for x in samples]
     return float(np.mean(unknown)) if unknown else 0.0
 
@@ -189,14 +190,14 @@ def _columns(work: Work) -> Iterator[Part]:
     yield Part("distinct values", n * sum(work.value_bytes), both)
     yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
-    yield Part("spare lists", int(lists * _instances(work)), (GROWING,))
+    yield Part("spare lists", int(lists * instances_of_case(work.unknown)), (GROWING,))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
     marks = n + n // 8 if work.whole and work.most_branches <= 256 else 4 * n
     yield Part("marks", marks, (GROWING,))
     yield Part("local numbers", 4 * n if work.whole else 0, (GROWING,))
     yield Part("order of leaves", 4 * n if work.whole else 0, (GROWING,))
     if not work.whole:
-        yield Part("units", int(20 * n * _instances(work)), (GROWING,))
+        yield Part("units", int(20 * n * instances_of_case(work.unknown)), (GROWING,))
     if work.near:
         yield Part("values that may be near", 4 * n * len(work.value_bytes), (GROWING,))
 
@@ -219,16 +220,16 @@ def _pruning(work: Work) -> Iterator[Part]:
     nodes = n // CASES_OF_A_NODE + 2 * work.most_branches
     yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
     yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
-    instances = _instances(work)
+    instances = instances_of_case(work.unknown)
     placed = 40 * int(n * instances) if work.divided else 20 * n if work.whole else 36 * n
     yield Part("cases at leaves", placed, (PRUNING,))
     if work.divided:
         yield Part("cases under way", work.threads * int(n * (192 + 40 * instances)), (PRUNING,))
 
 
-def _instances(work: Work) -> float:
-    """How many instances a case makes at a level, where unknown values divide it."""
-    return 1 + DIVISIONS * work.unknown
+def instances_of_case(unknown: float) -> float:
+    """How many instances a case makes at a level, where a share of the values is unknown and divides it."""
+    return 1 + DIVISIONS * unknown
 
 
 def require(problem: Problem, threads: int) -> None:

@@ -34,6 +34,7 @@ from c45gpu.kernels.cuda_level import Level, Training
 from c45gpu.kernels.cuda_moving import Mover
 from c45gpu.kernels.cuda_plan import needs_of, require
 from c45gpu.kernels.cuda_prune import WholePlacement
+from c45gpu.kernels.cuda_prune_chunks import ChunkedPlacement
 from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
@@ -312,7 +313,7 @@ class CudaEngine:
         classes = self._training.classes
         del self._level, self._training, self._finisher  # their memory goes back to CuPy's pool
         placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
-        return placement(self._device, self._problem, tree, classes)
+        return ChunkedPlacement(self._device, lambda: placement(self._device, self._problem, tree, classes))
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

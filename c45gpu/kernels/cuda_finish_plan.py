@@ -42,8 +42,11 @@ class Plan(NamedTuple):
     block_bytes: int
 
     def bytes_for(self, n_cases: int) -> int:
-        """Device memory that is needed at a time, at most, where a level has so many cases."""
-        return min(n_cases, self.together) * self.case_bytes + self.blocks * self.block_bytes if self.most_cases else 0
+        """Device memory that is needed at a time, at most, for a table of so many cases."""
+        if not self.most_cases:
+            return 0
+        nodes = 1 if n_cases <= self.most_cases else n_cases // 4 + 1  # an open node has four cases or more
+        return min(n_cases, self.together) * self.case_bytes + min(nodes, self.blocks) * self.block_bytes
 
 
 def plan(n_attributes: int, n_classes: int, most_cases: int, threads: int, n_bytes: int) -> Plan:

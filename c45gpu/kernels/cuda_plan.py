@@ -4,6 +4,7 @@ Lists lie in memory once; while some of them are moved, their next level lies be
 
     sorting    lists  codes  classes  H   a column, its order and their scratch
     growing    lists  codes  classes  H   instances, twice  candidates  histograms   next level of as many lists as fit
+    pruning                  classes      values that are tested, cases at leaves
 
 Histograms and the lists of small nodes that are finished take turns in the same memory.
 
@@ -19,9 +20,22 @@ from typing import NamedTuple
 import numpy as np
 
 from c45gpu.errors import MemoryPlanError
-from c45gpu.kernels.cpu_plan import GROWING, SORTING, MemoryPlan, Part, looks_short, sample_rows, size
+from c45gpu.kernels.cpu_plan import (
+    GROWING,
+    PRUNING,
+    SORTING,
+    STAGES,
+    MemoryPlan,
+    Part,
+    instances_of_case,
+    looks_short,
+    sample_rows,
+    share_of_unknown,
+    size,
+)
 from c45gpu.kernels.cuda_device import TABLE_UNITS, Layout, Sizes
 from c45gpu.kernels.cuda_finish_plan import plan as finish_plan
+from c45gpu.kernels.cuda_prune import placement_bytes
 from c45gpu.kernels.level import Problem
 
 INSTANCE_BYTES = 2 * 4 + 8 + 4  # case number on both levels, new number, branch
@@ -51,6 +65,10 @@ class Needs(NamedTuple):
         Of a value in the widest continuous column.
     near : bool
         Values are compared as release 8 does.
+    unknown : float
+        Share of unknown values.
+    placed : bool
+        The cases are placed at the leaves, to prune the tree.
     """
 
     n_cases: int
@@ -63,6 +81,8 @@ class Needs(NamedTuple):
     n_codes: int = 0
     value_bytes: int = 0
     near: bool = False
+    unknown: float = 0.0
+    placed: bool = False
 
     @property
     def n_entries(self) -> int:
@@ -101,18 +121,23 @@ class Needs(NamedTuple):
         how = finish_plan(self.n_attributes, self.n_classes, sizes.finish_cases, sizes.threads, sizes.histogram_bytes)
         return how.bytes_for(self.n_cases)
 
+    def of_pruning(self) -> int:
+        """Bytes for the values that the tree tests, at most those of all attributes, and for cases at its leaves."""
+        instances = int(self.n_cases * instances_of_case(self.unknown)) if self.unknown else None
+        word = 4 if self.value_bytes <= 4 else 8
+        return placement_bytes(self.n_cases, self.n_attributes, word, self.divided, instances) if self.placed else 0
+
 
 def needs_of(problem: Problem, sizes: Sizes) -> Needs:
     """What a problem will put into device memory; a sample of its values is looked at."""
     table, n_classes = problem.table, problem.settings.n_classes
     rows = sample_rows(table.n_cases)
-    codes, value_bytes = [], [0]
-    for a in problem.used:
+    codes, value_bytes, samples = [], [0], [table.rows(a, rows) for a in problem.used]
+    for a, sample in zip(problem.used, samples, strict=True):
         attribute = table.schema.attributes[a]
         if attribute.kind == "discrete":
             codes.append(len(attribute.values))
         else:
-            sample = table.rows(a, rows)
             value_bytes.append(sample.dtype.itemsize)
             if looks_short(sample, len(sample) == table.n_cases, sizes.most_ranks):
                 codes.append(len(np.unique(sample)))
@@ -128,6 +153,8 @@ def needs_of(problem: Problem, sizes: Sizes) -> Needs:
         n_codes=sum(codes),
         value_bytes=max(value_bytes),
         near=problem.settings.gap > 0,
+        unknown=share_of_unknown(samples),
+        placed=problem.placed,
     )
 
 
@@ -141,7 +168,7 @@ def _parts(needs: Needs, sizes: Sizes, lists: int) -> Iterator[Part]:
     yield Part("lists", needs.of_lists(), both)
     yield Part("codes", n * needs.code_bytes, both)
     yield Part("codes, column by column", n * needs.code_bytes, (SORTING,))
-    yield Part("classes", 2 * n, both)
+    yield Part("classes", 2 * n, STAGES)
     yield Part("table of H", 8 * (n + 1) if n < TABLE_UNITS and not needs.divided else 0, both)
     yield Part("a column and its order", needs.of_sorting(), (SORTING,))
     yield Part("instances", needs.of_instances(), (GROWING,))
@@ -149,14 +176,15 @@ def _parts(needs: Needs, sizes: Sizes, lists: int) -> Iterator[Part]:
     yield Part("candidates", min(BATCH_BYTES, of_batch), (GROWING,))
     of_all = needs.of_a_histogram() * (n // 4 + 1)
     histograms = max(needs.of_a_histogram(), min(sizes.histogram_bytes, of_all))
-    yield Part("histograms, or small nodes", max(histograms, needs.of_finishing(sizes)), (GROWING,))
+    yield Part("histograms, small nodes", max(histograms, needs.of_finishing(sizes)), (GROWING,))
     yield Part("lists that move", min(lists, needs.n_lists) * needs.of_moving_a_list(sizes.tile), (GROWING,))
+    yield Part("cases at leaves", needs.of_pruning(), (PRUNING,))
 
 
 def smallest(needs: Needs, sizes: Sizes) -> int:
-    """Bytes that are needed at the least: one list, and the histograms of one node, at a time."""
+    """Bytes that are needed at the least: one list, the histograms of one node, and one branch to prune, at a time."""
     tight = plan(needs, sizes._replace(histogram_bytes=0))
-    return int(MARGIN * max(tight.of_stage(SORTING), tight.of_stage(GROWING)))
+    return int(MARGIN * tight.total)
 
 
 def require(needs: Needs, free: int, sizes: Sizes) -> None:

@@ -174,17 +174,18 @@ class DividedPlacement:
         bounds = device.up(np.stack([nodes, nodes + 1]).astype(np.int32))
         low, high = device.down(device.xp.searchsorted(arrived.node, bounds))
         counts[nodes] = high - low
-        self._before = np.concatenate([[0], np.cumsum(counts)])
-        self._replace(first, stop, arrived, self._before[end[top]] - self._before[top])
+        before = np.concatenate([[0], np.cumsum(counts)])
+        placed = self._with(first, stop, arrived, before[end[top]] - before[top])
         entries = self._ground.known_entries(branch)
-        self._known[entries] = device.down(descent.known[device.up(entries)])
+        known = device.down(descent.known[device.up(entries)])
+        self._placed, self._before, self._known[entries] = placed, before, known  # when nothing can run short any more
 
-    def _replace(self, first: Int64s, stop: Int64s, arrived: Standing, counts: Int64s) -> None:
-        """Put so many of the instances that arrived in the place of each of some ranges of the placed ones."""
+    def _with(self, first: Int64s, stop: Int64s, arrived: Standing, counts: Int64s) -> Standing:
+        """The placed instances, with so many of those that arrived in the place of each of some ranges."""
         ends = np.cumsum(counts)
         kept_first, kept_stop = np.append(0, stop), np.append(first, len(self._placed.node))
         longer = np.append(0, np.cumsum(counts - (stop - first)))
         joint = room_for(self._device.xp, len(self._placed.node) + int(longer[-1]))
         self._copy(kept_first, kept_stop, kept_first + longer, self._placed, joint)
         self._copy(ends - counts, ends, first + longer[:-1], arrived, joint)
-        self._placed = joint
+        return joint

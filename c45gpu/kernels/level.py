@@ -39,6 +39,8 @@ class Problem:
     grouping : int
         How the host has discrete attributes of more than two values tested: NO_GROUPS, GROUPS or ONE_VALUE of
         :mod:`c45gpu.grouping`.
+    placed : bool
+        The host will have the cases placed, to prune the tree.
     """
 
     table: Table
@@ -47,6 +49,7 @@ class Problem:
     facts: Facts
     may_finish: bool = True
     grouping: int = NO_GROUPS
+    placed: bool = False
 
     @property
     def used(self) -> tuple[int, ...]:

@@ -147,7 +147,7 @@ def test_dry_run_prints_the_plan(machine: Any, csv: str, capsys: pytest.CaptureF
     assert dry_run(csv) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("engine cuda, 1 lists in 1 chunks; device memory that it needs,\nfor each value ")
-    assert f"\n{'lists':24}{'4 kB':>12}{'4 kB':>12}\n" in printed
+    assert f"\n{'lists':24}{'4 kB':>12}{'4 kB':>12}{'-':>12}\n" in printed
     assert f"\n{'lists that move':24}{'-':>12}" in printed
     assert printed.endswith("of 1.07 GB that are free\n")
 
@@ -177,7 +177,7 @@ def test_dry_run_without_a_gpu_plans_all_the_same(machine: Any, csv: str, capsys
     machine(0)
     assert dry_run(csv) == 2
     result = capsys.readouterr()
-    assert f"\n{'lists':24}{'4 kB':>12}{'4 kB':>12}\n" in result.out
+    assert f"\n{'lists':24}{'4 kB':>12}{'4 kB':>12}{'-':>12}\n" in result.out
     assert "finds no NVIDIA GPU" in result.err
 
 

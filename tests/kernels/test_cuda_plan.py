@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from typing import Any
 
@@ -16,11 +17,14 @@ from c45gpu.errors import MemoryPlanError
 from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.prune import pruned
 from c45gpu.induction.train import train
 from c45gpu.kernels import cuda
+from c45gpu.kernels.cpu_plan import PRUNING
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_device import Device, Sizes
 from c45gpu.kernels.cuda_plan import Needs, cases_that_fit, lists_that_fit, needs_of, plan, planned, smallest
+from c45gpu.kernels.cuda_prune import placement_bytes
 from c45gpu.kernels.cuda_sort import build_columns
 from tests.cuda_emulator import Emulation
 from tests.kernels import seeded
@@ -77,6 +81,34 @@ def test_parts_of_a_plan() -> None:
     assert parts["a column and its order"] == 11_000_000 * 32
     assert "codes" not in parts
     assert plan(HIGGS, Sizes(), 100) == plan(HIGGS, Sizes(), 28)
+
+
+def test_histograms_and_small_nodes_take_turns() -> None:
+    parts = {part.name: part.n_bytes for part in plan(HIGGS, Sizes(), 3).parts}
+    assert 0 < parts["histograms, small nodes"] <= Sizes().histogram_bytes
+    assert "histograms, small nodes" not in {part.name for part in plan(HIGGS, Sizes(finish_cases=0), 3).parts}
+    assert HIGGS.of_finishing(Sizes()) > HIGGS._replace(n_cases=500).of_finishing(Sizes()) > 0
+    assert HIGGS._replace(divided=True).of_finishing(Sizes()) == 0
+
+
+def test_pruning_is_planned_where_cases_are_placed() -> None:
+    """Codes of one byte become values of four, so a table of codes may need more to be pruned than to grow."""
+    assert plan(HIGGS, Sizes(), 28).of_stage(PRUNING) == 2 * HIGGS.n_cases  # the classes
+    pruned = HIGGS._replace(placed=True)
+    assert pruned.of_pruning() == placement_bytes(HIGGS.n_cases, 28, 4)
+    assert plan(pruned, Sizes(), 28).of_stage(PRUNING) == 2 * HIGGS.n_cases + pruned.of_pruning()
+    assert pruned._replace(value_bytes=8).of_pruning() == placement_bytes(HIGGS.n_cases, 28, 8)
+    divided = pruned._replace(divided=True, unknown=0.05)
+    assert divided.of_pruning() == placement_bytes(HIGGS.n_cases, 28, 4, True, HIGGS.n_cases * 3 // 2)
+    codes = HIGGS._replace(n_lists=0, code_bytes=28, n_codes=56)
+    assert smallest(codes._replace(placed=True), Sizes()) > 1.5 * smallest(codes, Sizes())
+
+
+@pytest.mark.parametrize("options", [Options(), Options(prune="pep")])
+def test_needs_say_whether_cases_are_placed(options: Options) -> None:
+    needs = needs_of(pose(seeded.with_unknown(seeded.mixed(0, 600), 0.1), options), Sizes())
+    assert needs.placed == (options.prune == "ebp")
+    assert 0.05 < needs.unknown < 0.15
 
 
 def test_9_bytes_an_entry_at_most() -> None:
@@ -141,23 +173,30 @@ class OutOfMemoryError(MemoryError):
 
 
 class Scarce:
-    """An array module in which allocations fail: one by its number, or all of entries that are too many."""
+    """An array module in which allocations fail: one by its number, or all of entries or of rows that are too many.
+
+    Rows are of int32; the first exempt ones may have any number.
+    """
 
     MAKERS = frozenset({"arange", "concatenate", "cumsum", "empty", "full", "ones", "zeros"})
 
     def __init__(self, xp: Any, number: int, most_entries: int) -> None:
-        self._xp, self._number, self.most_entries = xp, number, most_entries
+        self._xp, self.number, self.most_entries = xp, number, most_entries
+        self.most_rows, self.exempt = 1 << 40, 0
         self.allocations = 0
 
     def __getattr__(self, name: str) -> Any:
         made = getattr(self._xp, name)
-        return partial(self._allocated, made) if name in self.MAKERS else made
+        return partial(self._allocated, name, made) if name in self.MAKERS else made
 
-    def _allocated(self, make: Any, *arguments: Any, **options: Any) -> Any:
+    def _allocated(self, name: str, make: Any, *arguments: Any, **options: Any) -> Any:
         array = make(*arguments, **options)
         self.allocations += array.nbytes > 0
-        is_entries = array.dtype == np.uint32 and len(array) > self.most_entries
-        if is_entries or (self.allocations == self._number and array.nbytes):
+        too_many = array.dtype == np.uint32 and len(array) > self.most_entries
+        if name == "empty" and array.dtype == np.int32 and len(array) > self.most_rows:
+            self.exempt -= 1
+            too_many = self.exempt < 0
+        if too_many or (self.allocations == self.number and array.nbytes):
             raise OutOfMemoryError(f"{array.nbytes} bytes")
         return array
 
@@ -220,3 +259,50 @@ def test_memory_that_runs_out_in_the_smallest_chunks_is_said(long_columns: Table
     with pytest.raises(MemoryPlanError, match="moved one at a time: take fewer cases or attributes"):
         train(long_columns, engine=engine)
     assert pool.released > 2
+
+
+@pytest.fixture(scope="module")
+def raised() -> Table:
+    """Cases whose tree is raised and cut at several depths."""
+    return seeded.mixed(4, 150)
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.1])
+def test_one_allocation_that_fails_while_pruning(raised: Table, unknown: float) -> None:
+    """Wherever it is, the step is run again, and the pruned tree is the same."""
+    cases = seeded.with_unknown(raised, unknown) if unknown else raised
+    options = Options(min_cases=1)
+    problem, expected = pose(cases, options), train(cases, options, "reference")
+    assert not expected.pruned.equals(expected.unpruned)
+    counts = []
+    for number in itertools.chain([0], range(1, 1 << 30, 11)):
+        engine, scarce, pool = scarce_engine()
+        engine.load(problem)
+        scarce.allocations, scarce.number = 0, number
+        assert pruned(expected.unpruned, engine, problem, options).equals(expected.pruned), number
+        counts.append(scarce.allocations)
+        assert pool.released == (0 < number <= counts[0]), number
+        if number > counts[0]:
+            break
+    assert len(counts) > 5
+
+
+def test_pairs_are_tried_in_chunks_that_fit(raised: Table) -> None:
+    options = Options(min_cases=1)
+    problem, expected = pose(raised, options), train(raised, options, "reference")
+    engine, scarce, pool = scarce_engine()
+    engine.load(problem)
+    scarce.most_rows, scarce.exempt = 75, 2  # the cases and the leaves, where all are sent from the root
+    assert pruned(expected.unpruned, engine, problem, options).equals(expected.pruned)
+    assert pool.released > 1
+
+
+def test_memory_that_runs_out_while_pruning_is_said(raised: Table) -> None:
+    options = Options(min_cases=1)
+    problem = pose(raised, options)
+    engine, scarce, pool = scarce_engine()
+    engine.load(problem)
+    scarce.most_rows = 75
+    with pytest.raises(MemoryPlanError, match="while pruning, though branches were tried one at a time"):
+        pruned(train(raised, options, "reference").unpruned, engine, problem, options)
+    assert pool.released == 2
