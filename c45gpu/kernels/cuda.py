@@ -38,6 +38,7 @@ from c45gpu.kernels.cuda_prune_chunks import ChunkedPlacement
 from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
+from c45gpu.kernels.cuda_siblings import Kept
 from c45gpu.kernels.cuda_sort import build_columns, distinct_values
 from c45gpu.kernels.cuda_splitting import Splitter
 from c45gpu.kernels.cuda_views import Views
@@ -165,6 +166,8 @@ class CudaEngine:
         self._device = Device(xp, launcher, sizes or Sizes())
         self._sizes, self._free = self._device.sizes, free
         self._level: Level
+        self._kept: Kept | None = None
+        self._to_keep: Kept | None = None
         self._distinct: dict[int, Floats] = {}
 
     @property
@@ -175,6 +178,7 @@ class CudaEngine:
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
         self._problem, self._distinct, self._device.sizes = problem, {}, self._sizes
+        self._kept = self._to_keep = None
         for held in ("_level", "_training", "_finisher"):
             self.__dict__.pop(held, None)  # of the problem before, if there was one
         if self._free is not None:
@@ -199,6 +203,8 @@ class CudaEngine:
             list_stop=stop[:, None],
             chunks=columns.chunks,
             layout=columns.layout,
+            parent=np.full(1, -1, np.int64),
+            siblings=np.ones(1, np.int64),
         )
         return self._advance(totals, is_open)
 
@@ -249,10 +255,16 @@ class CudaEngine:
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
-        scorer = Scorer(self._device, self._training, self._level)
-        return self._device.persist(lambda: scorer.run(first, stop), self._shrink)
+        scorer, found = self._device.persist(lambda: self._scored(first, stop), self._shrink)
+        self._to_keep = scorer.to_keep
+        return found
+
+    def _scored(self, first: int, stop: int) -> tuple[Scorer, Candidates]:
+        scorer = Scorer(self._device, self._training, self._level, self._kept)
+        return scorer, scorer.run(first, stop)
 
     def _shrink(self) -> None:
+        self._kept = self._to_keep = None
         self._device.shrink(len(self._problem.used))
 
     def tables(self, attribute: int, first: int, stop: int) -> Int64s:
@@ -268,6 +280,7 @@ class CudaEngine:
 
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
+        self._kept, self._to_keep = self._to_keep, None
         splitter = Splitter(self._device, self._training, self._level, splits)
         marked = self._device.persist(splitter.mark, self._shrink)
         mover = Mover(self._device, self._training, self._level, splits, marked)
@@ -311,6 +324,7 @@ class CudaEngine:
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
         classes = self._training.classes
+        self._kept = self._to_keep = None
         del self._level, self._training, self._finisher  # their memory goes back to CuPy's pool
         placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
         return ChunkedPlacement(self._device, lambda: placement(self._device, self._problem, tree, classes))

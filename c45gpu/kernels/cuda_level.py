@@ -40,6 +40,8 @@ class Level:
         The entries of each list at each node, within their chunk.
     chunks : list of Chunk
     layout : Layout
+    parent, siblings : ndarray of int64, shape (m,)
+        The node of the level before that each is a branch of, and how many branches of that one hold cases.
     """
 
     start: Int64s
@@ -51,10 +53,12 @@ class Level:
     list_stop: Int64s
     chunks: list[Chunk]
     layout: Layout
+    parent: Int64s
+    siblings: Int64s
 
     def only(self, nodes: Int64s) -> Level:
         """The same with some of the nodes."""
-        of_nodes = {name: getattr(self, name)[nodes] for name in ("start", "stop", "weight")}
+        of_nodes = {name: getattr(self, name)[nodes] for name in ("start", "stop", "weight", "parent", "siblings")}
         of_lists = {name: getattr(self, name)[:, nodes] for name in ("list_start", "list_stop")}
         return replace(self, **of_nodes, **of_lists)
 

@@ -121,6 +121,8 @@ class Mover:
             list_stop=list_stop,
             chunks=chunks,
             layout=layout,
+            parent=division.parent,
+            siblings=division.siblings,
         )
 
     def _shrink(self) -> None:

@@ -22,6 +22,7 @@ from c45gpu.kernels.cuda_score import (
     score_tiles,
     score_tiles_of_many,
 )
+from c45gpu.kernels.cuda_siblings import Families, Kept, Price, families, take_off
 from c45gpu.kernels.level import Candidates, Int64s
 
 
@@ -33,10 +34,18 @@ class Scorer:
     device : Device
     training : Training
     level : Level
+    kept : Kept, optional
+        Histograms of the level before.
+
+    Attributes
+    ----------
+    to_keep : Kept or None
+        Histograms of this level, once all of its nodes were scored together.
     """
 
-    def __init__(self, device: Device, training: Training, level: Level) -> None:
-        self._device, self._training, self._level = device, training, level
+    def __init__(self, device: Device, training: Training, level: Level, kept: Kept | None = None) -> None:
+        self._device, self._training, self._level, self._kept = device, training, level, kept
+        self.to_keep: Kept | None = None
         self._n_used = len(training.columns.list_of)
 
     def run(self, first: int, stop: int) -> Candidates:
@@ -57,12 +66,13 @@ class Scorer:
         column, n_values = int(self._training.columns.code_of[attribute]), int(self._training.n_branches[attribute])
         alone = codes._replace(codes=codes.codes[column : column + 1], first=device.up(np.array([0, n_values])))
         histogram = device.xp.zeros((stop - first) * n_values * n_classes, np.int64)
-        self._count_codes(first, stop, alone, 1, histogram)
+        self._count_codes(first, self._level.stop[first:stop], alone, 1, histogram)
         return device.down(histogram).reshape(stop - first, n_values, n_classes)
 
-    def _count_codes(self, first: int, stop: int, codes: Codes, n_columns: int, histogram: Any) -> None:
+    def _count_codes(self, first: int, stops: Int64s, codes: Codes, n_columns: int, histogram: Any) -> None:
+        """Count nodes from `first` on, up to an instance of each."""
         device, training, level = self._device, self._training, self._level
-        work = work_for(device, level.start[first:stop], level.stop[first:stop], 4 * device.sizes.tile)
+        work = work_for(device, level.start[first : first + len(stops)], stops, 4 * device.sizes.tile)
         instances, cells = Instances(level.cases, training.classes), device.sizes.shared_cells
         weights = training.weights(level)
         counting = (instances, codes, weights, work.tiles, training.settings.n_classes, cells, histogram)
@@ -115,7 +125,7 @@ class Scorer:
         n_columns, n_cells = self._training.n_code_columns, self._training.n_codes * self._training.settings.n_classes
         if not n_columns:
             return
-        batch = max(1, self._device.sizes.histogram_bytes // max(1, 8 * n_cells))
+        batch = max(1, self._device.sizes.histogram_bytes // max(1, 2 * 8 * n_cells))  # the other half is for Kept
         for begin in range(first, stop, batch):
             end = min(stop, begin + batch)
             here = slice((begin - first) * self._n_used, (end - first) * self._n_used)
@@ -126,9 +136,44 @@ class Scorer:
         device, training, level = self._device, self._training, self._level
         histogram = device.xp.zeros((stop - first) * n_cells + 1, np.int64)
         weights, codes, settings = training.weights(level), training.columns.codes, training.settings
-        self._count_codes(first, stop, codes, training.n_code_columns, histogram)
+        n_columns, stops, price = training.n_code_columns, level.stop[first:stop].copy(), self._price(n_cells)
+        rest = self._families(first, stop, price)
+        if rest is not None:
+            stops[rest.node] = level.start[first:stop][rest.node]  # nothing to count
+        self._count_codes(first, stops, codes, n_columns, histogram)
+        if rest is not None and self._kept is not None:
+            on_device = Families(*device.up(np.stack(rest)))
+            taking = (codes.first, codes.continuous, on_device, self._kept.histogram, settings.n_classes, histogram)
+            device.launch(take_off, len(rest.node) * n_columns, *taking)
         scoring = (codes, weights, settings, weight, self._n_used, histogram, found)
-        device.launch(score_codes, (stop - first) * training.n_code_columns, *scoring)
+        device.launch(score_codes, (stop - first) * n_columns, *scoring)
+        if (first, stop) == (0, len(level.start)):
+            self.to_keep = self._keep(histogram, price)
+
+    def _price(self, n_cells: int) -> Price:
+        codes, counted = self._training.columns.codes, self._training.counted
+        of_case = codes.codes.dtype.itemsize + 4 + 2 + 8 * (not counted)
+        return Price(self._training.n_code_columns * of_case, n_cells)
+
+    def _families(self, first: int, stop: int, price: Price) -> Families | None:
+        level = self._level
+        if self._kept is None:
+            return None
+        count = (level.stop - level.start)[first:stop]
+        return families(level.parent[first:stop], level.siblings[first:stop], count, self._kept, price)
+
+    def _keep(self, histogram: Any, price: Price) -> Kept | None:
+        """The histograms of the largest nodes, as many as there is memory for."""
+        count = self._level.stop - self._level.start
+        most = self._device.sizes.histogram_bytes // (2 * 8 * price.n_cells)
+        nodes = np.flatnonzero(price.worth_keeping(count))
+        nodes = np.sort(nodes[np.argsort(-count[nodes], kind="stable")][:most])
+        if not len(nodes):
+            return None
+        row_of = np.full(len(count), -1, np.int64)
+        row_of[nodes] = np.arange(len(nodes))
+        rows = histogram[:-1].reshape(len(count), price.n_cells)
+        return Kept(row_of, rows[self._device.up(nodes)].ravel())
 
 
 def ranks_of_cuts(cut: Int64s) -> tuple[Int64s, Int64s]:

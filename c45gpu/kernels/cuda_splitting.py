@@ -77,6 +77,8 @@ class Division(NamedTuple):
         The slots that are open, their weight and their number of instances.
     lengths : ndarray of int64, shape (n_lists, slots)
         The entries of each list that go to each slot.
+    parent, siblings : ndarray of int64
+        Of the open slots: the node that is split, and how many of its branches hold cases.
     """
 
     slot_start: Int64s
@@ -89,6 +91,8 @@ class Division(NamedTuple):
     kept_units: Int64s
     kept_count: Int64s
     lengths: Int64s
+    parent: Int64s
+    siblings: Int64s
 
 
 class Splitter:
@@ -162,7 +166,10 @@ class Splitter:
         by_slot = found.reshape(-1, n_slots) if len(found) else np.broadcast_to(slots[:, -1], (n_lists, n_slots))
         of_kept = (kept, slots[kept, :-1].sum(1), slots[kept, -1], by_slot)
         where = (marked.slot_start, marked.starts, marked.branch, marked.shares, marked.room)
-        return divided, Division(*where, int(spread.sum()), *of_kept)
+        split_of_held = np.searchsorted(marked.slot_start, divided.held, side="right") - 1
+        split = split_of_held[divided.is_open]
+        siblings = np.bincount(split_of_held, minlength=len(self._splits))[split]
+        return divided, Division(*where, int(spread.sum()), *of_kept, self._splits.node[split], siblings)
 
     def _instance_bounds(self) -> tuple[Int64s, Int64s]:
         return self._level.start[self._splits.node], self._level.stop[self._splits.node]

@@ -21,7 +21,7 @@ from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
-from c45gpu.kernels import cuda_sort
+from c45gpu.kernels import cuda_siblings, cuda_sort
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_counts import Layout
 from c45gpu.kernels.cuda_device import Sizes
@@ -80,7 +80,8 @@ def launched() -> tuple[Launched, ...]:
     recorder = Recorder(Emulation(0, checks=False))
     tables = [table(24, 2, 3, 0.0), table(24, 20, 3, 0.3), table(30, 2, 20, 0.3)]
     for cases, wide, kind in [(tables[i], wide, CODE_TYPES[i]) for i in range(3) for wide in (False, True)]:
-        with mock.patch.object(cuda_sort, "CODE_TYPES", (kind,)), wide_entries() if wide else nullcontext():
+        patched = mock.patch.object(cuda_sort, "CODE_TYPES", (kind,))
+        with patched, wide_entries() if wide else nullcontext(), mock.patch.object(cuda_siblings, "CELL_BYTES", 0):
             model = grown(cases, SMALL, recorder)
             grown(tables[0], SMALL._replace(finish_cases=16, histogram_bytes=1 << 20), recorder)
         columns = [cases.column(a) for a in range(len(cases.columns))]
