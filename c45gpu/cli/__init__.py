@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, UnknownOptionError
 
 from c45gpu import __version__
 from c45gpu.cli.evaluate import evaluate
+from c45gpu.cli.export import export
 from c45gpu.cli.info import info
 from c45gpu.cli.predict import predict
 from c45gpu.cli.rules import rules
@@ -40,7 +41,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (train, predict, show, evaluate, rules, info):
+for command in (train, predict, show, evaluate, rules, export, info):
     app.command(command)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import table_for
-from c45gpu.errors import DataError, OptionError
+from c45gpu.cli.output import write
+from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,10 +85,4 @@ def _put(text: str, path: str | None) -> None:
     if path is None:
         sys.stdout.write(text)
         return
-    from c45gpu.data.wholefile import write_whole
-
-    try:
-        write_whole(text.encode(), path)
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise DataError(f"cannot be written ({reason}): choose a place with room where you may write", path) from fault
+    write(text.encode(), path)

@@ -1,22 +1,17 @@
 """Rules for elsewhere: as sentences, as an SQL expression, and as the source of a Python function.
 
 Numbers are written so that reading them gives the same float64. If the rules were made with compat="r8", values are
-compared after rounding to float32 and -999 is unknown; instead of rounding, thresholds are moved here to the last
-float64 that rounds to the threshold, and what rounds to -999 is excluded.
+compared after rounding to float32 and -999 is unknown; `c45gpu.model.unrounded` says it without rounding.
 """
 
 from __future__ import annotations
 
 import keyword
 import math
-from typing import Final
-
-import numpy as np
 
 from c45gpu.errors import DataError, OptionError
+from c45gpu.model.unrounded import float64_threshold, unknown_range
 from c45gpu.rules.rule import Condition, RuleSet
-
-_OVERFLOW: Final = (2 - 2.0**-24) * 2.0**127  # from here on float64 rounds to a float32 that is infinite
 
 
 def to_text(rules: RuleSet) -> str:
@@ -65,25 +60,42 @@ def to_sql(rules: RuleSet) -> str:
     lines = ["CASE"]
     for rule in rules.rules:
         said = " AND ".join(_in_sql(rules, condition) for condition in rule.conditions)
-        lines.append(f"  WHEN {said} THEN {_sql_text(rules.schema.classes[rule.label])}")
-    return "\n".join([*lines, f"  ELSE {_sql_text(rules.schema.classes[rules.default])}", "END"])
+        lines.append(f"  WHEN {said} THEN {sql_text(rules.schema.classes[rule.label])}")
+    return "\n".join([*lines, f"  ELSE {sql_text(rules.schema.classes[rules.default])}", "END"])
 
 
 def _in_sql(rules: RuleSet, condition: Condition) -> str:
     attribute = rules.schema.attributes[condition.attribute]
-    name = '"' + attribute.name.replace('"', '""') + '"'
+    name = sql_name(attribute.name)
     if condition.threshold is None:
-        values = [_sql_text(attribute.values[code]) for code in condition.values]
+        values = [sql_text(attribute.values[code]) for code in condition.values]
         return f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
-    if math.isinf(condition.threshold):
-        raise DataError(f"a rule compares {attribute.name!r} with infinity, which SQL cannot say: use another export")
-    less, low, high = _as_float64(rules, condition.threshold)
-    unless = "" if low is None else f" AND NOT {name} BETWEEN {low!r} AND {high!r}"
-    return f"{name} {condition.sign} {less!r}{unless}"
+    number, unknown = _as_float64(rules, condition.threshold)
+    unless = "" if unknown is None else f" AND NOT {name} BETWEEN {unknown[0]!r} AND {unknown[1]!r}"
+    return f"{name} {condition.sign} {sql_number(number, attribute.name)}{unless}"
 
 
-def _sql_text(text: str) -> str:
+def sql_name(name: str) -> str:
+    """A name in the quotes that the SQL standard has for it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(text: str) -> str:
+    """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def sql_number(number: float, name: str) -> str:
+    """A number as an SQL literal, with which the attribute of that name is compared.
+
+    Raises
+    ------
+    DataError
+        When it is infinite.
+    """
+    if math.isinf(number):
+        raise DataError(f"{name!r} is compared with infinity, which SQL cannot say: use another export")
+    return repr(number)
 
 
 def to_python(rules: RuleSet, name: str = "classify") -> str:
@@ -105,8 +117,7 @@ def to_python(rules: RuleSet, name: str = "classify") -> str:
     OptionError
         When `name` is no name of a function.
     """
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise OptionError(f"name={name!r} will not do: give a name that a Python function can have")
+    require_function_name(name)
     tested = sorted({condition.attribute for rule in rules.rules for condition in rule.conditions})
     lines = [f"def {name}(case):"]
     lines += [f"    a{a} = case.get({rules.schema.attributes[a].name!r})" for a in tested]
@@ -121,24 +132,28 @@ def _in_python(rules: RuleSet, condition: Condition) -> str:
     if condition.threshold is None:
         values = tuple(rules.schema.attributes[condition.attribute].values[code] for code in condition.values)
         return f"{name} == {values[0]!r}" if len(values) == 1 else f"{name} in {values!r}"
-    less, low, high = _as_float64(rules, condition.threshold)
-    number = repr(less) if math.isfinite(less) else f"float({str(less)!r})"
-    unless = "" if low is None else f" and not {low!r} <= {name} <= {high!r}"
-    return f"{name} is not None and {name} {condition.sign} {number}{unless}"
+    number, unknown = _as_float64(rules, condition.threshold)
+    unless = "" if unknown is None else f" and not {unknown[0]!r} <= {name} <= {unknown[1]!r}"
+    return f"{name} is not None and {name} {condition.sign} {python_number(number)}{unless}"
 
 
-def _as_float64(rules: RuleSet, threshold: float) -> tuple[float, float | None, float | None]:
+def require_function_name(name: str) -> None:
+    """Refuse what is no name of a Python function.
+
+    Raises
+    ------
+    OptionError
+    """
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise OptionError(f"name={name!r} will not do: give a name that a Python function can have")
+
+
+def python_number(number: float) -> str:
+    """A number as Python source that gives the same float64."""
+    return repr(number) if math.isfinite(number) else f"float({str(number)!r})"
+
+
+def _as_float64(rules: RuleSet, threshold: float) -> tuple[float, tuple[float, float] | None]:
     """The threshold for values that nobody rounds, and the range that is unknown, if there is one."""
-    if rules.options.get("compat") != "r8":
-        return threshold, None, None
-    return _last_rounding_to(threshold), -_last_rounding_to(999.0), _last_rounding_to(-999.0)
-
-
-def _last_rounding_to(single: float) -> float:
-    """The greatest float64 that becomes a number when it is rounded to float32."""
-    if math.isinf(single):
-        return single if single > 0 else -_OVERFLOW
-    with np.errstate(over="ignore"):
-        above = float(np.nextafter(np.float32(single), np.float32(np.inf)))
-        middle = _OVERFLOW if math.isinf(above) else single + (above - single) / 2
-        return middle if float(np.float32(middle)) == single else math.nextafter(middle, -math.inf)
+    release8 = rules.options.get("compat") == "r8"
+    return float64_threshold(threshold, release8=release8), unknown_range(release8=release8)

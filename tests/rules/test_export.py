@@ -12,7 +12,7 @@ import pytest
 from c45gpu.data.table import Table
 from c45gpu.errors import DataError, OptionError
 from c45gpu.induction.options import Options
-from c45gpu.rules.export import _last_rounding_to
+from c45gpu.model.unrounded import last_rounding_to
 from c45gpu.rules.rule import Condition, RuleSet
 from tests.rules.made import SCHEMA, a_table, by_hand, made_on
 
@@ -122,7 +122,7 @@ def test_names_that_no_function_can_have(name: str) -> None:
 )
 def test_the_last_number_that_rounds_to_a_float32(single: float) -> None:
     single = float(np.float32(single))
-    last = _last_rounding_to(single)
+    last = last_rounding_to(single)
     with np.errstate(over="ignore"):
         assert float(np.float32(last)) == single
         assert float(np.float32(math.nextafter(last, math.inf))) > single

@@ -1,0 +1,72 @@
+"""``c45gpu export``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+from c45gpu.cli.output import write
+from c45gpu.cli.screen import note
+from c45gpu.errors import OptionError
+
+Format = Literal["python", "c", "sql"]
+Unknown = Literal["refuse", "most_common"]
+_TAKES: Final[dict[str, tuple[str, ...]]] = {"python": ("name",), "c": ("name",), "sql": ("unknown", "probability_of")}
+_OPTIONS: Final = {"name": "--name", "unknown": "--unknown", "probability_of": "--probability-of"}
+
+
+def export(
+    model: str,
+    /,
+    *,
+    to: Format,
+    output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
+    unpruned: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    unknown: Unknown | None = None,
+    name: str | None = None,
+    probability_of: str | None = None,
+) -> None:
+    """Write the tree of a model in another program's language.
+
+    Parameters
+    ----------
+    model : str
+        A model file.
+    to : {"python", "c", "sql"}
+        The language. Python and C say all that the model says; for the others see --unknown.
+    output : str
+        Write to this file instead; it appears when it is complete.
+    unpruned : bool
+        The tree as grown, not the pruned one.
+    unknown : {"refuse", "most_common"}
+        In a language that has no fractions of a case: what is done with a case whose value is unknown where the tree
+        asks for it. "refuse" gives it no class, "most_common" has it take the branch of most training cases.
+        [default: refuse]
+    name : str
+        What the Python or C function is called. [default: classify]
+    probability_of : str
+        SQL: the class whose probability the expression is. Without it, it is the name of the class.
+    """
+    from c45gpu.model.store import load
+
+    given = {"unknown": unknown, "name": name, "probability_of": probability_of}
+    chosen = {option: value for option, value in given.items() if value is not None}
+    for option in chosen:
+        if option not in _TAKES[to]:
+            raise OptionError(f"{_OPTIONS[option]} means nothing for --to {to}: leave it out")
+    content = _writer(to)(load(model), unpruned=unpruned, **chosen)
+    if output is None:
+        sys.stdout.write(content.removesuffix("\n") + "\n")
+        return
+    write(content.encode(), output)
+    note(f"the tree is saved in {output}")
+
+
+def _writer(to: Format) -> Callable[..., Any]:
+    from c45gpu import exchange
+
+    writer: Callable[..., Any] = getattr(exchange, f"to_{to}")
+    return writer

@@ -1,0 +1,58 @@
+"""``c45gpu export``: what it prints, saves and refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from c45gpu import load
+from c45gpu.cli import main
+from c45gpu.exchange import to_c, to_python, to_sql
+
+
+@pytest.fixture
+def penguins(examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A model file."""
+    path = tmp_path / "penguins.c45"
+    assert main(["train", str(examples / "penguins"), "-o", str(path)]) == 0
+    capsys.readouterr()
+    return path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main(["export", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], code: int, *arguments: object) -> str:
+    assert main(["export", *map(str, arguments)]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err.splitlines()[-1]
+
+
+def test_it_prints_what_python_returns(penguins: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = load(penguins)
+    assert printed(capsys, penguins, "--to", "python", "--name", "f") == to_python(model, name="f")
+    assert printed(capsys, penguins, "--to", "c", "--unpruned") == to_c(model, unpruned=True)
+    assert printed(capsys, penguins, "--to", "sql") == to_sql(model) + "\n"
+    options = ["--unknown", "most_common", "--probability-of", "Gentoo"]
+    wanted = to_sql(model, unknown="most_common", probability_of="Gentoo")
+    assert printed(capsys, penguins, "--to", "sql", *options) == wanted + "\n"
+
+
+def test_it_saves(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, penguins, "--to", "c", "-o", tmp_path / "tree.c") == ""
+    assert (tmp_path / "tree.c").read_text() == to_c(load(penguins))
+    said = refused(capsys, 1, penguins, "--to", "c", "-o", tmp_path / "nowhere" / "tree.c")
+    assert "choose a place with room where you may write" in said
+
+
+def test_refusals(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--name means nothing for --to sql" in refused(capsys, 2, penguins, "--to", "sql", "--name", "f")
+    assert "--unknown means nothing for --to c" in refused(capsys, 2, penguins, "--to", "c", "--unknown", "refuse")
+    assert "no class 'Emperor'" in refused(capsys, 2, penguins, "--to", "sql", "--probability-of", "Emperor")
+    assert "give a name that a C function can have" in refused(capsys, 2, penguins, "--to", "c", "--name", "9")
+    assert refused(capsys, 2, penguins, "--to", "cobol").endswith("Try: c45gpu --help")
+    assert "cannot be read" in refused(capsys, 1, tmp_path / "nothing.c45", "--to", "sql")
