@@ -45,3 +45,7 @@ class EngineError(C45Error, RuntimeError):
 
 class MemoryPlanError(EngineError, MemoryError):
     """The work would not fit into memory; raised before anything large is allocated."""
+
+
+class MissingPackageError(C45Error, ImportError):
+    """Something needs a package that is not installed; the message says which, and how to install it."""

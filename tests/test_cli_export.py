@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from c45gpu import load
 from c45gpu.cli import main
-from c45gpu.exchange import to_c, to_python, to_sql
+from c45gpu.exchange import to_c, to_onnx, to_python, to_sql
 
 
 @pytest.fixture
@@ -49,8 +50,26 @@ def test_it_saves(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "choose a place with room where you may write" in said
 
 
+def test_it_saves_onnx(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    assert printed(capsys, penguins, "--to", "onnx", "--unknown", "refuse", "-o", tmp_path / "tree.onnx") == ""
+    assert (tmp_path / "tree.onnx").read_bytes() == to_onnx(load(penguins), unknown="refuse").SerializeToString()
+
+
+def test_what_is_not_installed(
+    penguins: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "onnx"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    said = refused(capsys, 2, penguins, "--to", "onnx", "-o", "x")
+    assert said.startswith("error: this needs onnx (")
+    assert said.endswith("): pip install 'c45gpu[exchange]'")
+
+
 def test_refusals(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--name means nothing for --to sql" in refused(capsys, 2, penguins, "--to", "sql", "--name", "f")
+    assert "-o is missing: --to onnx makes a binary file" in refused(capsys, 2, penguins, "--to", "onnx")
     assert "--unknown means nothing for --to c" in refused(capsys, 2, penguins, "--to", "c", "--unknown", "refuse")
     assert "no class 'Emperor'" in refused(capsys, 2, penguins, "--to", "sql", "--probability-of", "Emperor")
     assert "give a name that a C function can have" in refused(capsys, 2, penguins, "--to", "c", "--name", "9")

@@ -23,7 +23,7 @@ from c45gpu.cli.rules import rules
 from c45gpu.cli.screen import complain, show_warning
 from c45gpu.cli.show import show
 from c45gpu.cli.train import train
-from c45gpu.errors import C45Error, EngineError, MemoryPlanError, OptionError
+from c45gpu.errors import C45Error, EngineError, MemoryPlanError, MissingPackageError, OptionError
 
 FINE: Final = 0
 WRONG_DATA: Final = 1
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except MemoryPlanError as fault:
         complain(str(fault))
         return WRONG_DATA
-    except (OptionError, EngineError) as fault:
+    except (OptionError, EngineError, MissingPackageError) as fault:
         complain(str(fault))
         return WRONG_COMMAND
     except C45Error as fault:

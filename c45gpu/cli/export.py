@@ -12,9 +12,15 @@ from c45gpu.cli.output import write
 from c45gpu.cli.screen import note
 from c45gpu.errors import OptionError
 
-Format = Literal["python", "c", "sql"]
-Unknown = Literal["refuse", "most_common"]
-_TAKES: Final[dict[str, tuple[str, ...]]] = {"python": ("name",), "c": ("name",), "sql": ("unknown", "probability_of")}
+Format = Literal["python", "c", "sql", "onnx"]
+Unknown = Literal["fractions", "refuse", "most_common"]
+_TAKES: Final[dict[str, tuple[str, ...]]] = {
+    "python": ("name",),
+    "c": ("name",),
+    "sql": ("unknown", "probability_of"),
+    "onnx": ("unknown",),
+}
+_BINARY: Final = frozenset(("onnx",))
 _OPTIONS: Final = {"name": "--name", "unknown": "--unknown", "probability_of": "--probability-of"}
 
 
@@ -35,16 +41,16 @@ def export(
     ----------
     model : str
         A model file.
-    to : {"python", "c", "sql"}
-        The language. Python and C say all that the model says; for the others see --unknown.
+    to : {"python", "c", "sql", "onnx"}
+        The language.
     output : str
         Write to this file instead; it appears when it is complete.
     unpruned : bool
         The tree as grown, not the pruned one.
-    unknown : {"refuse", "most_common"}
-        In a language that has no fractions of a case: what is done with a case whose value is unknown where the tree
-        asks for it. "refuse" gives it no class, "most_common" has it take the branch of most training cases.
-        [default: refuse]
+    unknown : {"fractions", "refuse", "most_common"}
+        What is done with a case whose value is unknown where the tree asks for it. "fractions" is what C4.5 does and,
+        where a language can say it, the default; else "refuse" is, which gives such a case no class. "most_common" has
+        it take the branch of most training cases.
     name : str
         What the Python or C function is called. [default: classify]
     probability_of : str
@@ -57,11 +63,13 @@ def export(
     for option in chosen:
         if option not in _TAKES[to]:
             raise OptionError(f"{_OPTIONS[option]} means nothing for --to {to}: leave it out")
+    if output is None and to in _BINARY:
+        raise OptionError(f"-o is missing: --to {to} makes a binary file")
     content = _writer(to)(load(model), unpruned=unpruned, **chosen)
     if output is None:
         sys.stdout.write(content.removesuffix("\n") + "\n")
         return
-    write(content.encode(), output)
+    write(content.encode() if isinstance(content, str) else content.SerializeToString(), output)
     note(f"the tree is saved in {output}")
 
 
