@@ -9,7 +9,7 @@ import pytest
 
 from c45gpu import load
 from c45gpu.cli import main
-from c45gpu.exchange import to_c, to_onnx, to_python, to_sql
+from c45gpu.exchange import to_c, to_onnx, to_pmml, to_python, to_sql
 
 
 @pytest.fixture
@@ -38,6 +38,7 @@ def test_it_prints_what_python_returns(penguins: Path, capsys: pytest.CaptureFix
     assert printed(capsys, penguins, "--to", "python", "--name", "f") == to_python(model, name="f")
     assert printed(capsys, penguins, "--to", "c", "--unpruned") == to_c(model, unpruned=True)
     assert printed(capsys, penguins, "--to", "sql") == to_sql(model) + "\n"
+    assert printed(capsys, penguins, "--to", "pmml", "--unknown", "refuse") == to_pmml(model, unknown="refuse")
     options = ["--unknown", "most_common", "--probability-of", "Gentoo"]
     wanted = to_sql(model, unknown="most_common", probability_of="Gentoo")
     assert printed(capsys, penguins, "--to", "sql", *options) == wanted + "\n"

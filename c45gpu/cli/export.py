@@ -12,13 +12,14 @@ from c45gpu.cli.output import write
 from c45gpu.cli.screen import note
 from c45gpu.errors import OptionError
 
-Format = Literal["python", "c", "sql", "onnx"]
+Format = Literal["python", "c", "sql", "onnx", "pmml"]
 Unknown = Literal["fractions", "refuse", "most_common"]
 _TAKES: Final[dict[str, tuple[str, ...]]] = {
     "python": ("name",),
     "c": ("name",),
     "sql": ("unknown", "probability_of"),
     "onnx": ("unknown",),
+    "pmml": ("unknown",),
 }
 _BINARY: Final = frozenset(("onnx",))
 _OPTIONS: Final = {"name": "--name", "unknown": "--unknown", "probability_of": "--probability-of"}
@@ -41,7 +42,7 @@ def export(
     ----------
     model : str
         A model file.
-    to : {"python", "c", "sql", "onnx"}
+    to : {"python", "c", "sql", "onnx", "pmml"}
         The language.
     output : str
         Write to this file instead; it appears when it is complete.

@@ -94,3 +94,16 @@ def most_common_branches(tree: Tree) -> list[int]:
         children = tree.branches(node)
         found.append(int(np.argmax(tree.weight[children])) if len(children) else -1)
     return found
+
+
+def input_names(schema: Schema) -> dict[int, str]:
+    """A name for each attribute that is not ignored, where every input needs one: its own, else ``attribute N``."""
+    taken = {schema.attributes[a].name for a in schema.used}
+    return {a: schema.attributes[a].name or free_name(f"attribute {a}", taken) for a in schema.used}
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """A name, with underscores behind it until it is new."""
+    while name in taken:
+        name += "_"
+    return name

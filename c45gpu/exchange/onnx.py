@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from c45gpu import __version__
 from c45gpu.errors import OptionError
-from c45gpu.exchange.exported import Exported, exported
+from c45gpu.exchange.exported import Exported, exported, free_name
 from c45gpu.exchange.onnx_fractions import in_fractions
-from c45gpu.exchange.onnx_graph import ML, Graph, free_name
+from c45gpu.exchange.onnx_graph import ML, Graph
 from c45gpu.exchange.optional import optional
 from c45gpu.exchange.two_way import REFUSED, Intervals, TwoWay, two_way
 from c45gpu.model.predict import leaf_probabilities, predicted_classes
@@ -40,10 +40,10 @@ def to_onnx(
     Returns
     -------
     onnx.ModelProto
-        Inputs have the attributes' names (underscores are added to one that occurs already; one without a name is
-        ``attribute N``) and the shape (n, 1): float64 of a continuous attribute, NaN is unknown; text of a discrete
-        one, any text that is none of its values is unknown. Outputs: `label` (n,), texts, and `probabilities`
-        (n, C), float64. It needs ai.onnx.ml 5, that is onnxruntime 1.20 or later.
+        Inputs have the attributes' names (one without a name is ``attribute N``) and the shape (n, 1): float64 of a
+        continuous attribute, NaN is unknown; text of a discrete one, any text that is none of its values is unknown.
+        Outputs: `label` (n,), texts, and `probabilities` (n, C), float64. It needs ai.onnx.ml 5, that is
+        onnxruntime 1.20 or later.
 
     Raises
     ------

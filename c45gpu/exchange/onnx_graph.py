@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from c45gpu.data.schema import Attribute
 from c45gpu.errors import DataError
-from c45gpu.exchange.exported import Exported
+from c45gpu.exchange.exported import Exported, input_names
 from c45gpu.exchange.optional import optional
 from c45gpu.model.tree import LEAF
 
@@ -43,17 +43,13 @@ class Graph:
         self.types = optional("onnx").TensorProto
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self.inputs: dict[int, str] = {}
         self._what = what
         used = what.schema.used
         if not used:
             raise DataError("the model uses no attribute, and an ONNX model needs an input: use another export")
-        taken: set[str] = set()
-        for a in used:
-            self.inputs[a] = free_name(what.schema.attributes[a].name or f"attribute {a}", taken)
-            taken.add(self.inputs[a])
+        self.inputs = input_names(what.schema)
         self._inner = "c45gpu_"
-        while any(name.startswith(self._inner) for name in taken):
+        while any(name.startswith(self._inner) for name in self.inputs.values()):
             self._inner += "_"
         self.column_of = [-1] * what.tree.n_nodes
         self.columns = self._columns()
@@ -143,10 +139,3 @@ class Graph:
             default_tensor=tensor("default", self.types.INT64, [1], [n]),
         )
         return self.add("Reshape", codes, self.constant(np.array([-1])))
-
-
-def free_name(name: str, taken: set[str]) -> str:
-    """A name, with underscores behind it until it is new."""
-    while name in taken:
-        name += "_"
-    return name
