@@ -9,7 +9,7 @@ import pytest
 
 from c45gpu import load
 from c45gpu.cli import main
-from c45gpu.exchange import to_c, to_onnx, to_pmml, to_python, to_sql
+from c45gpu.exchange import to_c, to_onnx, to_pmml, to_python, to_sql, to_treelite
 
 
 @pytest.fixture
@@ -55,6 +55,13 @@ def test_it_saves_onnx(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFix
     pytest.importorskip("onnx", reason="onnx is not installed")
     assert printed(capsys, penguins, "--to", "onnx", "--unknown", "refuse", "-o", tmp_path / "tree.onnx") == ""
     assert (tmp_path / "tree.onnx").read_bytes() == to_onnx(load(penguins), unknown="refuse").SerializeToString()
+
+
+def test_it_saves_treelite(penguins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    treelite = pytest.importorskip("treelite", reason="treelite is not installed")
+    assert printed(capsys, penguins, "--to", "treelite", "-o", tmp_path / "tree.bin") == ""
+    model = treelite.Model.deserialize(str(tmp_path / "tree.bin"))
+    assert model.dump_as_json() == to_treelite(load(penguins)).dump_as_json()
 
 
 def test_what_is_not_installed(

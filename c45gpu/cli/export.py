@@ -12,7 +12,7 @@ from c45gpu.cli.output import write
 from c45gpu.cli.screen import note
 from c45gpu.errors import OptionError
 
-Format = Literal["python", "c", "sql", "onnx", "pmml"]
+Format = Literal["python", "c", "sql", "onnx", "pmml", "treelite"]
 Unknown = Literal["fractions", "refuse", "most_common"]
 _TAKES: Final[dict[str, tuple[str, ...]]] = {
     "python": ("name",),
@@ -20,8 +20,9 @@ _TAKES: Final[dict[str, tuple[str, ...]]] = {
     "sql": ("unknown", "probability_of"),
     "onnx": ("unknown",),
     "pmml": ("unknown",),
+    "treelite": ("unknown",),
 }
-_BINARY: Final = frozenset(("onnx",))
+_BINARY: Final = frozenset(("onnx", "treelite"))
 _OPTIONS: Final = {"name": "--name", "unknown": "--unknown", "probability_of": "--probability-of"}
 
 
@@ -42,7 +43,7 @@ def export(
     ----------
     model : str
         A model file.
-    to : {"python", "c", "sql", "onnx", "pmml"}
+    to : {"python", "c", "sql", "onnx", "pmml", "treelite"}
         The language.
     output : str
         Write to this file instead; it appears when it is complete.
@@ -70,7 +71,7 @@ def export(
     if output is None:
         sys.stdout.write(content.removesuffix("\n") + "\n")
         return
-    write(content.encode() if isinstance(content, str) else content.SerializeToString(), output)
+    write(_bytes(content), output)
     note(f"the tree is saved in {output}")
 
 
@@ -79,3 +80,10 @@ def _writer(to: Format) -> Callable[..., Any]:
 
     writer: Callable[..., Any] = getattr(exchange, f"to_{to}")
     return writer
+
+
+def _bytes(content: Any) -> bytes:
+    if isinstance(content, str):
+        return content.encode()
+    made: bytes = content.serialize_bytes() if hasattr(content, "serialize_bytes") else content.SerializeToString()
+    return made

@@ -13,9 +13,8 @@ from c45gpu.exchange.exported import Exported, exported, free_name
 from c45gpu.exchange.onnx_fractions import in_fractions
 from c45gpu.exchange.onnx_graph import ML, Graph
 from c45gpu.exchange.optional import optional
-from c45gpu.exchange.two_way import REFUSED, Intervals, TwoWay, two_way
+from c45gpu.exchange.two_way import REFUSED, TwoWay, intervals_of_branches, two_way
 from c45gpu.model.predict import leaf_probabilities, predicted_classes
-from c45gpu.model.tree import THRESHOLD, Tree
 
 _OPSETS: Final = {"": 18, ML: 5}  # TreeEnsemble came with 5
 _IR_VERSION: Final = 9
@@ -89,7 +88,7 @@ def _finished(graph: Graph, what: Exported, label: str, probabilities: str) -> A
 def _whole(graph: Graph, what: Exported, refuse: bool, label: str, probabilities: str) -> None:
     """Every case at one leaf, whose number a TreeEnsemble finds."""
     tree = what.tree
-    found = two_way(tree, lambda node: _intervals(graph, tree, node), refuse=refuse)
+    found = two_way(tree, lambda node: intervals_of_branches(tree, graph.branches, node), refuse=refuse)
     leaves = np.flatnonzero(found.column < 0)
     score = graph.add("TreeEnsemble", graph.columns, domain=ML, **_ensemble(graph, found, leaves))
     number = graph.add("Reshape", graph.add("Cast", score, to=graph.types.INT64), graph.constant(np.array([-1])))
@@ -100,14 +99,6 @@ def _whole(graph: Graph, what: Exported, refuse: bool, label: str, probabilities
     labels = tuple("" if node == REFUSED else what.schema.classes[classes[node]] for node in nodes.tolist())
     graph.add("Gather", graph.constant(rows), number, made=probabilities, axis=0)
     graph.add("Gather", graph.texts(labels), number, made=label, axis=0)
-
-
-def _intervals(graph: Graph, tree: Tree, node: int) -> Intervals:
-    column = graph.column_of[node]
-    if tree.kind[node] == THRESHOLD:
-        return Intervals(column, [float(tree.threshold[node])], [0, 1])
-    n_branches = len(tree.branches(node))
-    return Intervals(column, [branch + 0.5 for branch in range(n_branches - 1)], [*range(n_branches)])
 
 
 def _ensemble(graph: Graph, found: TwoWay, leaves: npt.NDArray[np.int64]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _whole_cases(graph: Graph) -> str:
 
 def _taken(graph: Graph, tree: Tree, place: Int64s) -> str:
     """The branch that a case takes at each inner node, NaN where it is unknown; `place` gets the columns of nodes."""
-    column_of = np.array(graph.column_of)
+    column_of = np.array(graph.branches.of_node)
     thresholds = np.flatnonzero(tree.kind == THRESHOLD)
     by_value = np.flatnonzero((tree.kind != THRESHOLD) & (tree.kind != LEAF))
     place[np.concatenate([thresholds, by_value])] = np.arange(len(thresholds) + len(by_value))

@@ -18,7 +18,7 @@ from c45gpu.data.schema import Attribute
 from c45gpu.errors import DataError
 from c45gpu.exchange.exported import Exported, input_names
 from c45gpu.exchange.optional import optional
-from c45gpu.model.tree import LEAF
+from c45gpu.exchange.two_way import columns_of
 
 ML = "ai.onnx.ml"
 
@@ -34,8 +34,8 @@ class Graph:
     ----------
     columns : str
         The name of the matrix of columns, float64.
-    column_of : list of int
-        The column that each node of the tree asks for; -1 at leaves.
+    branches : Columns
+        Which columns these are, and which one each node of the tree asks for.
     """
 
     def __init__(self, what: Exported) -> None:
@@ -51,8 +51,8 @@ class Graph:
         self._inner = "c45gpu_"
         while any(name.startswith(self._inner) for name in self.inputs.values()):
             self._inner += "_"
-        self.column_of = [-1] * what.tree.n_nodes
-        self.columns = self._columns()
+        self.branches = columns_of(what.tree, what.schema)
+        self.columns = self._matrix()
 
     def add(self, kind: str, *given: str, domain: str = "", made: str | None = None, **attributes: Any) -> str:
         """One more node; returns the name of what it makes."""
@@ -84,22 +84,17 @@ class Graph:
         self.constants.append(tensor)
         return str(tensor.name)
 
-    def _columns(self) -> str:
-        tree, parts, n_columns = self._what.tree, [], 0
-        asked = sorted(set(tree.attribute[tree.kind != LEAF].tolist())) or [self._what.schema.used[0]]
-        for a in asked:
-            nodes = np.flatnonzero(tree.attribute == a).tolist()
-            attribute = self._what.schema.attributes[a]
-            if attribute.kind == "continuous":
+    def _matrix(self) -> str:
+        attributes = list(dict.fromkeys(self.branches.attribute)) or [self._what.schema.used[0]]
+        parts = []
+        for a in attributes:
+            if self._what.schema.attributes[a].kind == "continuous":
                 parts.append(self._numbers(a))
-                ways = dict.fromkeys(nodes, 0)
-                width = 1
             else:
-                name, ways, width = self._branches(a, attribute, nodes)
-                parts.append(name)
-            for node in nodes:
-                self.column_of[node] = n_columns + ways[node]
-            n_columns += width
+                tables = [
+                    t for t, of in zip(self.branches.branch_of_code, self.branches.attribute, strict=True) if of == a
+                ]
+                parts.append(self._branches(a, tables))
         return self.add("Concat", *parts, axis=1)
 
     def _numbers(self, attribute: int) -> str:
@@ -110,21 +105,13 @@ class Graph:
         inside = self.add("And", self.add("GreaterOrEqual", name, low), self.add("LessOrEqual", name, high))
         return self.add("Where", inside, self.constant(np.float64(np.nan)), name)
 
-    def _branches(self, number: int, attribute: Attribute, nodes: list[int]) -> tuple[str, dict[int, int], int]:
-        """The columns of a discrete attribute, the one that each node asks for, and how many there are."""
-        tree, n_values = self._what.tree, len(attribute.values)
-        tables: dict[bytes, npt.NDArray[np.float64]] = {}
-        keys = {}
-        for node in nodes:
-            mapped = tree.value_map(node)
-            table = np.full(n_values + 1, np.nan)
-            table[: len(mapped)] = np.where(mapped < 0, np.nan, mapped)
-            keys[node] = table.tobytes()
-            tables.setdefault(keys[node], table)
-        place = {key: i for i, key in enumerate(tables)}
-        rows = np.stack([*tables.values()] or [np.full(n_values + 1, np.nan)], axis=1)
-        made = self.add("Gather", self.constant(rows), self._codes(number, attribute), axis=0)
-        return made, {node: place[key] for node, key in keys.items()}, rows.shape[1]
+    def _branches(self, number: int, tables: list[npt.NDArray[np.float64] | None]) -> str:
+        """The columns of a discrete attribute, NaN for all values that it does not have."""
+        attribute = self._what.schema.attributes[number]
+        rows = np.full((len(attribute.values) + 1, max(len(tables), 1)), np.nan)
+        for i, table in enumerate(tables):
+            rows[:-1, i] = table
+        return self.add("Gather", self.constant(rows), self._codes(number, attribute), axis=0)
 
     def _codes(self, number: int, attribute: Attribute) -> str:
         """Codes, one past the last for any other text; shape (n,)."""

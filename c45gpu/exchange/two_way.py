@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.schema import Schema
 from c45gpu.errors import DataError
 from c45gpu.exchange.exported import most_common_branches
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
@@ -49,7 +50,8 @@ class TwoWay(NamedTuple):
     leaf : ndarray of int64, shape (m,)
         At a leaf the node of the original tree, or :data:`REFUSED`; -1 elsewhere.
     weight : ndarray of float64, shape (m,)
-        Weight of the training cases. A branch with several intervals is taken to have it in equal parts there.
+        Weight of the training cases, that of an inner node the sum of its children's. A branch with several intervals
+        is taken to have it in equal parts there.
     """
 
     column: npt.NDArray[np.int64]
@@ -59,6 +61,56 @@ class TwoWay(NamedTuple):
     unknown_low: npt.NDArray[np.bool_]
     leaf: npt.NDArray[np.int64]
     weight: npt.NDArray[np.float64]
+
+
+class Columns(NamedTuple):
+    """Columns of branches: a continuous attribute as it is, and of a discrete one the branch that each value takes.
+
+    A discrete attribute has a column for each way in which tests divide its values.
+
+    Parameters
+    ----------
+    of_node : list of int
+        The column that each node of the tree asks for; -1 at leaves.
+    attribute : list of int
+        The attribute of each column.
+    branch_of_code : list of (ndarray of float64, or None)
+        For each column of a discrete attribute the branch of each of its values; NaN for none.
+    """
+
+    of_node: list[int]
+    attribute: list[int]
+    branch_of_code: list[npt.NDArray[np.float64] | None]
+
+
+def columns_of(tree: Tree, schema: Schema) -> Columns:
+    """The columns that the tests of a tree ask for, those of one attribute beside each other."""
+    columns = Columns([-1] * tree.n_nodes, [], [])
+    place: dict[tuple[int, bytes], int] = {}
+    for node in np.argsort(tree.attribute, kind="stable").tolist():
+        if tree.kind[node] == LEAF:
+            continue
+        attribute, branches = int(tree.attribute[node]), None
+        if tree.kind[node] != THRESHOLD:
+            mapped = tree.value_map(node)
+            branches = np.full(len(schema.attributes[attribute].values), np.nan)
+            branches[: len(mapped)] = np.where(mapped < 0, np.nan, mapped)
+        key = attribute, b"" if branches is None else branches.tobytes()
+        if key not in place:
+            place[key] = len(place)
+            columns.attribute.append(attribute)
+            columns.branch_of_code.append(branches)
+        columns.of_node[node] = place[key]
+    return columns
+
+
+def intervals_of_branches(tree: Tree, columns: Columns, node: int) -> Intervals:
+    """The test of a node on its column of branches: a threshold, or the branches themselves."""
+    column = columns.of_node[node]
+    if tree.kind[node] == THRESHOLD:
+        return Intervals(column, [float(tree.threshold[node])], [0, 1])
+    n_branches = len(tree.branches(node))
+    return Intervals(column, [branch + 0.5 for branch in range(n_branches - 1)], [*range(n_branches)])
 
 
 def intervals_of_codes(tree: Tree, node: int, n_values: int) -> Intervals:
@@ -131,6 +183,9 @@ class _Builder:
                 raise DataError("its tests on groups of values would have to be repeated too often: use another export")
             self._next(self._pending.pop())
         column, threshold, unknown_low, leaf, weight = (list(of) for of in zip(*self._rows, strict=True))
+        for node in reversed(range(len(weight))):
+            if column[node] >= 0:
+                weight[node] = weight[self._low[node]] + weight[self._high[node]]
         return TwoWay(
             np.array(column, np.int64),
             np.array(threshold, np.float64),
@@ -164,14 +219,16 @@ class _Builder:
 
     def _test(self, at: _Pending) -> _Test:
         column, cuts, branches = self._intervals_of(at.node)
+        heaviest = self._heaviest[at.node]
+        if heaviest not in branches and not self._refuse:  # it has no values, but the unknown ones take it
+            cuts, branches = [*cuts, np.inf], [*branches, heaviest]
         tree, taken = self._tree, np.array(branches)
         weights = tree.weight[tree.branches(at.node)]
         times = np.bincount(taken[taken >= 0], minlength=len(weights))
         parts = np.where(taken >= 0, (weights / np.maximum(times, 1))[taken], 0.0)
         whole = float(tree.weight[at.node])
         parts = parts if at.weight == whole else parts * (at.weight / whole)
-        heaviest = self._heaviest[at.node]
-        return _Test(column, cuts, branches, parts, branches.index(heaviest) if heaviest in branches else 0)
+        return _Test(column, cuts, branches, parts, 0 if self._refuse else branches.index(heaviest))
 
     def _halve(self, at: _Pending, test: _Test) -> None:
         middle = (at.first + at.stop) // 2

@@ -86,10 +86,10 @@ def test_a_jvm_reads_it(kind: str, reader: Any) -> None:
     wanted[unknown] = np.nan
     refused = [None if lost else name for name, lost in zip(names, unknown, strict=True)]
     for how in ("refuse", "fractions"):  # of fractions PMML4S does not tell probabilities
-        classes, found = asked(reader, to_pmml(model, unknown=how), rows_of(table))
-        np.testing.assert_array_equal(found, wanted, strict=True)
+        classes, found = asked(reader, to_pmml(model, unknown=how), rows_of(table)[:1000])
+        np.testing.assert_array_equal(found, wanted[:1000], strict=True)
         if how == "refuse":
-            assert classes == refused
+            assert classes == refused[:1000]
 
 
 def test_a_jvm_divides_cases_by_weight(reader: Any) -> None:
