@@ -15,6 +15,7 @@ from typing import Final
 from cyclopts import App, CycloptsError, UnknownOptionError
 
 from c45gpu import __version__
+from c45gpu.cli.bring import bring
 from c45gpu.cli.evaluate import evaluate
 from c45gpu.cli.export import export
 from c45gpu.cli.info import info
@@ -43,6 +44,7 @@ app = App(
 )
 for command in (train, predict, show, evaluate, rules, export, info):
     app.command(command)
+app.command(bring, name="import")  # a word that no Python function can have
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
