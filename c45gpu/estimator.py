@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,22 +12,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from c45gpu.data.table import Table
+from c45gpu.fitted import FittedTree
 from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
 from c45gpu.induction.path import PruningPath, pruning_path
 from c45gpu.induction.train import train
-from c45gpu.model.decide import smoothed
-from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
-from c45gpu.model.tree import Tree
 
 FromDtype = Literal["from_dtype"]
+PART_OF_ONE: Final = 1e-6
 ClassWeight = dict[Any, float] | Literal["balanced"] | None
 
 
-class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A C4.5 decision tree.
 
     Parameters
@@ -167,7 +166,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         y : array_like, shape (n_samples,)
             Labels: numbers, texts or truth values.
         sample_weight : array_like, shape (n_samples,), optional
-            Finite and not negative; a sample of weight 0 counts as absent.
+            Finite and not negative; a sample of weight 2 counts as two, one of weight 0 as absent. Weights that sum to
+            1 are parts of all samples that have any, and are multiplied by their number.
 
         Returns
         -------
@@ -183,42 +183,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         self._learn(X, y, sample_weight)
         return self
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each sample.
-
-        Parameters
-        ----------
-        X : array_like or data frame, shape (n_samples, n_features)
-            Features as in training; values never seen there are unknown.
-
-        Returns
-        -------
-        ndarray, shape (n_samples,)
-        """
-        classes = predicted_classes(self.predict_proba(X), self.model_.costs)
-        labels: npt.NDArray[Any] = self.classes_[classes]
-        return labels
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """The probability of each class for each sample.
-
-        A sample whose value is unknown where the tree asks for it goes down every branch, in fractions.
-
-        Parameters
-        ----------
-        X : array_like or data frame, shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        check_is_fitted(self)
-        table = self._table(X, reset=False, schema=self.model_.schema)
-        tree = smoothed(self.tree_) if self.laplace else self.tree_
-        table = table.as_release8() if self.model_.options["compat"] else table
-        return class_frequencies(tree, table, self.model_.soft)
 
     def pruning_path(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, tolerance: float = 1e-3
@@ -240,16 +204,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         other = clone(self)
         table = other._training_table(X, y, sample_weight)
         return pruning_path(table, self._options(), self.engine, tolerance)
-
-    @property
-    def tree_(self) -> Tree:
-        """The pruned tree."""
-        return self.model_.pruned
-
-    @property
-    def unpruned_tree_(self) -> Tree:
-        """The tree as grown."""
-        return self.model_.unpruned
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -279,7 +233,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         categorical = self.categorical_features
         chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
-        table = self._table(X, reset=True, categorical=chosen, weights=weights)
+        table = self._table(X, reset=True, categorical=chosen, weights=_as_counts(weights))
         labels = column_or_1d(y, warn=True)
         check_classification_targets(labels)
         self.classes_, classes = encode_classes(labels)
@@ -305,6 +259,14 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return from_arrays(values, **how)
+
+
+def _as_counts(weights: npt.ArrayLike | None) -> npt.ArrayLike | None:
+    """Weights as numbers of samples: those that sum to 1, as AdaBoost's do, are parts of all that have any."""
+    given = None if weights is None else np.asarray(weights)
+    if given is None or given.ndim != 1 or given.dtype.kind != "f" or abs(given.sum() - 1.0) > PART_OF_ONE:
+        return weights
+    return given * np.count_nonzero(given)
 
 
 def _plain(value: Any) -> Any:

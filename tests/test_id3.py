@@ -20,7 +20,6 @@ from c45gpu.model.tree import DISCRETE, LEAF
 from tests.strategies import Column, sample
 
 EXCUSED = {
-    "check_all_zero_sample_weights_error": "our message says 0, not zero",
     "check_class_weight_classifiers": "its features are continuous",
     "check_classifiers_one_label_sample_weights": "its features are continuous",
     "check_sample_weight_equivalence_on_dense_data": "its features are continuous",

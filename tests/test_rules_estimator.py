@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from c45gpu import C45Rules
 from c45gpu.data.frames import from_frame
 from c45gpu.errors import OptionError
-
-EXCUSED = {
-    "check_all_zero_sample_weights_error": "our message says 0, not zero",
-}
-
-
-@parametrize_with_checks([C45Rules()], expected_failed_checks=lambda estimator: EXCUSED)
-def test_scikit_learn_is_content(estimator: C45Rules, check: Callable[[C45Rules], None]) -> None:
-    check(estimator)
 
 
 def test_labels_and_probabilities_are_those_of_the_rules() -> None:

@@ -132,7 +132,7 @@ def checked_weights(weights: npt.ArrayLike | None, n_cases: int) -> npt.NDArray[
         row = int(np.argmax(wrong))
         raise DataError(f"weights[{row}] is {result[row]}: a weight is a finite number of at least 0")
     if not result.any():
-        raise DataError("every weight is 0: give some case a weight above 0")
+        raise DataError("every weight is zero: give some case a weight above 0")
     return result
 
 

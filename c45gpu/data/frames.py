@@ -241,7 +241,7 @@ def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.
         row = int(np.argmax(wrong))
         raise fault(f"{weights[row]} is no weight: give a finite number of at least 0", row)
     if not weights.any():
-        raise fault("every weight is 0: give some case a weight above 0", None)
+        raise fault("every weight is zero: give some case a weight above 0", None)
     return weights
 
 

@@ -36,7 +36,7 @@ class Shares(NamedTuple):
     shares: Float64s
 
 
-def leaf_shares(tree: Tree, table: Table) -> Shares:
+def leaf_shares(tree: Tree, table: Table, soft: SoftThresholds | None = None) -> Shares:
     """The leaves that each case reaches, and with which share.
 
     Parameters
@@ -44,6 +44,8 @@ def leaf_shares(tree: Tree, table: Table) -> Shares:
     tree : Tree
     table : Table
         Its attributes are those of the tree's schema; its codes too, other codes count as values without a branch.
+    soft : SoftThresholds, optional
+        See :func:`class_frequencies`.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def leaf_shares(tree: Tree, table: Table) -> Shares:
         ``share * weight[branch] / weight[node]`` multiplied out from the root, in this order of operations. Above 0: a
         branch of weight 0 is entered by a known value only.
     """
-    parts = [found._replace(cases=found.cases + first) for first, _, found in _in_chunks(tree, table, None)]
+    parts = [found._replace(cases=found.cases + first) for first, _, found in _in_chunks(tree, table, soft)]
     return Shares(*(np.concatenate(arrays) for arrays in zip(_no_shares(), *parts, strict=True)))
 
 

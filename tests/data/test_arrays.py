@@ -201,7 +201,7 @@ def test_bad_labels_are_refused(y: Any, message: str) -> None:
         ([1, -0.5], r"weights\[1\] is -0.5"),
         ([NAN, 1], r"weights\[0\] is nan"),
         ([1, math.inf], r"weights\[1\] is inf"),
-        ([0, 0], "every weight is 0"),
+        ([0, 0], "every weight is zero"),
         (["a", "b"], "the weights are not numbers"),
     ],
 )

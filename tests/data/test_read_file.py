@@ -191,7 +191,7 @@ def test_quoted_fields_may_hold_line_breaks_wherever_arrow_cuts_the_text(tmp_pat
         ("inf\n1\n", "t.csv:2: column 'w': inf is no weight"),
         ("1\n?\n", "t.csv:3: column 'w': nan is no weight"),
         ("1\nx\n", "t.csv:3: column 'w': 'x' is not a number"),
-        ("0\n0\n", "t.csv: column 'w': every weight is 0"),
+        ("0\n0\n", "t.csv: column 'w': every weight is zero"),
     ],
 )
 def test_bad_weights_are_refused(tmp_path: Path, weights: str, message: str) -> None:
