@@ -1,10 +1,12 @@
 """Send training cases through a tree that is being pruned, when unknown values divide them.
 
-As :class:`c45gpu.kernels.descend.Placement`, compiled: one subtree after the other, depth first. The instances at a
-node are divided among its branches behind them in an arena, which is cut back when a branch is done::
+As :class:`c45gpu.kernels.descend.Placement`, compiled: one subtree after the other, depth first. The instances at the
+node that is next are the last of an arena; they are divided among its branches behind them, and these move to their
+place, so that the arena holds each instance once and those of one node twice::
 
-    arena   | at the node | branch 0 | branch 1 | below branch 0 ...
-                          ^ stays while branch 0 is worked on
+    arena   | branch 2 | branch 1 | at branch 0 |
+            | branch 2 | branch 1 | at branch 0 | below it, branch 1 | branch 0 |
+            | branch 2 | branch 1 | branch 1 | branch 0 |
 """
 
 from __future__ import annotations
@@ -101,37 +103,54 @@ def _divide(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> No
 
 
 @compiled
-def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any, out: Any) -> Any:
-    """Send the first `count` instances of the arena down from a node.
+def _to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
+    """Send the last instances of the arena on until some are at a leaf.
 
-    Returns the arena, the number of instances that arrived, and their leaves (ascending), cases and units; arrays
-    may have been replaced by longer ones.
+    `stack` has the nodes with instances, and where these lie, the last of the arena on top. Returns the arena, which
+    may have been replaced by a longer one, the leaf, and where its instances lie; a leaf of -1 when none are left.
     """
-    ends, arrived = room[0], 0
-    stack = [(np.int64(start), np.int64(0), np.int64(count), np.int64(count))]
+    steps, ends = paths[0], room[0]
     while len(stack):
-        node, first, stop, top = stack.pop()
-        if paths[0].signs[paths[0].slot_of[node]].first == 0:
-            wanted = arrived + stop - first
-            out = (_longer(out[0], arrived, wanted), _longer(out[1], arrived, wanted), _longer(out[2], arrived, wanted))
-            out[0][arrived:wanted] = node
-            out[1][arrived:wanted], out[2][arrived:wanted] = arena[0][first:stop], arena[1][first:stop]
-            arrived = wanted
-            continue
+        node, first, stop = stack.pop()
+        branches = np.int64(steps.signs[steps.slot_of[node]].first)
+        if branches == 0:
+            return arena, node, first, stop
         n_branches = _weigh(first, stop, node, cases, arena, paths, known, room)
-        place = top
-        for b in range(n_branches):
+        place = stop
+        for b in range(n_branches - 1, -1, -1):
             here = ends[b]
             ends[b] = place
+            if here:
+                low = place - stop + first
+                stack.append((steps.node_of[branches + b], low, low + here))
             place += here
-        arena = (_longer(arena[0], top, place), _longer(arena[1], top, place), _longer(arena[2], top, place))
+        arena = (_longer(arena[0], stop, place), _longer(arena[1], stop, place), _longer(arena[2], stop, place))
         _divide(first, stop, n_branches, arena, room)
-        for b in range(n_branches - 1, -1, -1):
-            low = ends[b - 1] if b else top
-            if ends[b] > low:
-                branch = paths[0].node_of[paths[0].signs[paths[0].slot_of[node]].first + b]
-                stack.append((branch, np.int64(low), np.int64(ends[b]), np.int64(place)))
-    return arena, arrived, out
+        case, units, _ = arena
+        for i in range(place - stop):
+            case[first + i], units[first + i] = case[stop + i], units[stop + i]
+    return arena, np.int64(-1), np.int64(0), np.int64(0)
+
+
+@compiled
+def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
+    """Send the first `count` instances of the arena down from a node.
+
+    Returns the arena, which may have been replaced by a longer one, and of the instances that arrived their leaves
+    (ascending), cases and units.
+    """
+    arrived = 0
+    leaves, case, units = np.empty(count, np.int64), np.empty(count, np.int32), np.empty(count, np.int64)
+    stack = [(np.int64(start), np.int64(0), np.int64(count))]
+    while len(stack):
+        arena, leaf, first, stop = _to_leaf(stack, cases, arena, paths, known, room)
+        wanted = arrived + stop - first
+        leaves = _longer(leaves, arrived, wanted)
+        case, units = _longer(case, arrived, wanted), _longer(units, arrived, wanted)
+        leaves[arrived:wanted] = leaf
+        case[arrived:wanted], units[arrived:wanted] = arena[0][first:stop], arena[1][first:stop]
+        arrived = wanted
+    return arena, (leaves[:arrived], case[:arrived], units[:arrived])
 
 
 @compiled
@@ -155,39 +174,37 @@ def _gather(first: Any, stop: Any, placed: Any, arena: Any, sums: Any) -> Any:
 def send_divided(
     placed: Any, ranges: Any, pairs: Any, cases: Any, paths: Any, units: Any, memory: Any, hopeless: Any
 ) -> Any:
-    """Changes of class weights at the leaves of each pair; returns the worker's arena and instances, and the rows."""
-    arena, out, known, room, sums, totals = memory
-    filled = 0
+    """Changes of class weights at the leaves of each pair; returns the worker's arena, and the rows."""
+    arena, known, room, sums, totals = memory
+    filled, wide = 0, len(totals)
     rows_pair, rows_leaf = np.empty(16, np.int64), np.empty(16, np.int64)
-    rows_units = np.empty(16 * len(totals), np.int64)
+    rows_units = np.empty(16 * wide, np.int64)
     for p in range(len(pairs.top)):
         hopeless[p] = pairs.allowed[p] < 0
         if hopeless[p]:
             continue
         arena, count = _gather(ranges[0][p], ranges[1][p], placed, arena, sums)
-        arena, arrived, out = descend(count, pairs.branch[p], cases, arena, paths, known, room, out)
-        i = 0
-        while i < arrived:
-            leaf = out[0][i]
+        stack = [(np.int64(pairs.branch[p]), np.int64(0), np.int64(count))]
+        while len(stack):
+            arena, leaf, first, stop = _to_leaf(stack, cases, arena, paths, known, room)
+            if leaf < 0:
+                continue
             totals[:] = -units[leaf]
-            while i < arrived and out[0][i] == leaf:
-                totals[cases.classes[out[1][i]]] += out[2][i]
-                i += 1
+            for i in range(first, stop):
+                totals[cases.classes[arena[0][i]]] += arena[1][i]
             if (totals != 0).any():
-                wide = len(totals)
                 rows_pair, rows_leaf = _longer(rows_pair, filled, filled + 1), _longer(rows_leaf, filled, filled + 1)
                 rows_units = _longer(rows_units, filled * wide, (filled + 1) * wide)
                 rows_pair[filled], rows_leaf[filled] = p, leaf
                 rows_units[filled * wide : (filled + 1) * wide] = totals
                 filled += 1
-    return arena, out, rows_pair[:filled], rows_leaf[:filled], rows_units[: filled * len(totals)]
+    return arena, rows_pair[:filled], rows_leaf[:filled], rows_units[: filled * wide]
 
 
 class Memory(NamedTuple):
     """What one worker keeps between tasks."""
 
     arena: tuple[Any, Any, Any]
-    out: tuple[Any, Any, Any]
     known: Any
     room: tuple[Any, Any]
     sums: Any
@@ -233,10 +250,10 @@ class DividedPlacement:
             memory = self._take_memory()
             some = Pairs(*(x[here] for x in pairs))
             ranges = (first[here], stop[here])
-            arena, out, pair, leaf, change = send_divided(
+            arena, pair, leaf, change = send_divided(
                 self._placed, ranges, some, self._cases, paths, units, memory, hopeless[here]
             )
-            self._memory.put(memory._replace(arena=arena, out=out))
+            self._memory.put(memory._replace(arena=arena))
             return pair + here.start, leaf, change.reshape(len(pair), units.shape[1])
 
         parts = self._crew.run(job, [(share,) for share in self._crew.shares(stop - first + 1)])
@@ -259,8 +276,8 @@ class DividedPlacement:
 
     def _down(self, count: int, node: int, paths: Any, memory: Memory) -> tuple[Memory, tuple[Int64s, Any, Int64s]]:
         """Send what is in a worker's arena down from a node, and note the known units on the way."""
-        arena, n, out = descend(count, node, self._cases, memory.arena, paths, self._known, memory.room, memory.out)
-        return memory._replace(arena=arena, out=out), (out[0][:n].copy(), out[1][:n].copy(), out[2][:n].copy())
+        arena, arrived = descend(count, node, self._cases, memory.arena, paths, self._known, memory.room)
+        return memory._replace(arena=arena), arrived
 
     def _ranges(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
         """First and stop of the placed instances at and below each node."""
@@ -272,7 +289,6 @@ class DividedPlacement:
             return self._memory.get_nowait()
         except Empty:
             arena = (np.empty(16, np.int32), np.empty(16, np.int64), np.empty(16, np.int32))
-            out = (np.empty(16, np.int64), np.empty(16, np.int32), np.empty(16, np.int64))
             room = (np.empty(self._most, np.int64), np.empty(self._most, np.float64))
             sums = np.zeros(len(self._cases.classes), np.int64)
-            return Memory(arena, out, self._known.copy(), room, sums, np.empty(self._n_classes, np.int64))
+            return Memory(arena, self._known.copy(), room, sums, np.empty(self._n_classes, np.int64))

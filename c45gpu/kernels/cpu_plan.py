@@ -224,7 +224,8 @@ def _pruning(work: Work) -> Iterator[Part]:
     placed = 40 * int(n * instances) if work.divided else 20 * n if work.whole else 36 * n
     yield Part("cases at leaves", placed, (PRUNING,))
     if work.divided:
-        yield Part("cases under way", work.threads * int(n * (192 + 40 * instances)), (PRUNING,))
+        # instances of 16 bytes, those of one node twice, and once more while an array is replaced by a longer one
+        yield Part("cases under way", work.threads * int(n * (8 + 64 * instances)), (PRUNING,))
 
 
 def instances_of_case(unknown: float) -> float:

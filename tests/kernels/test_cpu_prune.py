@@ -163,6 +163,14 @@ def test_growing_leaves_the_order_of_leaves(name: str, finish_cases: int, monkey
     assert (np.diff(leaf_of_case(problem, tree)[order]) >= 0).all()
 
 
+@pytest.mark.parametrize("name", ORDERED)
+def test_an_order_that_fits_spares_the_walk(name: str, crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, tree, order = grown_on_cpu(name)
+    monkeypatch.delattr(WholePlacement, "_walked")
+    placed = WholePlacement(problem, tree, crew, order)
+    np.testing.assert_array_equal(placed.known(tree), Placement(problem, tree).known(tree))
+
+
 def test_an_order_is_used_only_where_it_fits_the_tree(crew: Crew) -> None:
     problem, tree, order = grown_on_cpu("3 classes")
     known, shuffled = Placement(problem, tree).known(tree), np.random.default_rng(0).permutation(order)
