@@ -19,6 +19,7 @@ from bench.peers.yggdrasil import Yggdrasil
 
 _ALL: Final[tuple[Peer, ...]] = (
     Ours("cpu"),
+    Ours("cpu", threshold_cost=False),
     Ours("reference"),
     ScikitLearn(),
     ScikitLearnPruned(),

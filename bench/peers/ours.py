@@ -19,15 +19,16 @@ class Trained(NamedTuple):
 
 
 class Ours(ArrayPeer):
-    """One engine of c45gpu, default options."""
+    """One engine of c45gpu, default options or with `threshold_cost=False`, which is J48's -J."""
 
     module = "c45gpu"
     distribution = "c45gpu"
     note = "default options; read makes the table, train includes sorting, prune is error-based with subtree raising"
     warm_rows = 20_000  # numba compiles, or fetches from its cache, what large and small nodes take
 
-    def __init__(self, engine: str) -> None:
-        self.engine, self.name = engine, f"c45gpu-{engine}"
+    def __init__(self, engine: str, *, threshold_cost: bool = True) -> None:
+        self.engine, self.name = engine, f"c45gpu-{engine}" + ("" if threshold_cost else "-J")
+        self.threshold_cost = threshold_cost
         if engine == "reference":
             self.most_rows = MOST_ROWS_OF_REFERENCE
 
@@ -66,10 +67,11 @@ class Ours(ArrayPeer):
 
     def train(self, cases: Any, threads: int) -> Trained:
         """Grow and prune in one call."""
+        from c45gpu.induction.options import Options
         from c45gpu.induction.train import train
 
-        ticks = [time.perf_counter()]
-        model = train(cases, engine=self.engine, progress=lambda _: ticks.append(time.perf_counter()))
+        ticks, options = [time.perf_counter()], Options(threshold_cost=self.threshold_cost)
+        model = train(cases, options, self.engine, lambda _: ticks.append(time.perf_counter()))
         return Trained(model, [*ticks, time.perf_counter()])
 
     def predict(self, model: Trained, cases: Any) -> Column:

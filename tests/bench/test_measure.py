@@ -64,7 +64,7 @@ def test_what_is_not_there_is_skipped_with_a_reason(monkeypatch: pytest.MonkeyPa
 
 
 def test_names_are_unique_and_ours_lead() -> None:
-    assert len(PEERS) == 16
+    assert len(PEERS) == 17
     assert next(iter(PEERS)) == report.OURS
 
 
