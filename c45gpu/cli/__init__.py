@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, UnknownOptionError
 
 from c45gpu import __version__
 from c45gpu.cli.bring import bring
+from c45gpu.cli.compare import compare
 from c45gpu.cli.evaluate import evaluate
 from c45gpu.cli.export import export
 from c45gpu.cli.info import info
@@ -42,7 +43,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (train, predict, show, evaluate, rules, export, info):
+for command in (train, predict, show, evaluate, rules, export, compare, info):
     app.command(command)
 app.command(bring, name="import")  # a word that no Python function can have
 

@@ -7,11 +7,15 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.schema import Attribute, Schema
 from c45gpu.errors import OptionError
 from c45gpu.exchange.exported import Exported, exported
 from c45gpu.exchange.optional import optional
+from c45gpu.exchange.preorder import Node, tree_of
 from c45gpu.exchange.two_way import TwoWay, intervals_of_codes, two_way
 from c45gpu.model.predict import leaf_probabilities
+from c45gpu.model.store import Model
+from c45gpu.model.tree import LEAF, THRESHOLD
 
 MostCommon = Literal["most_common"]
 _NO_FEATURE: Final = -2  # what scikit-learn has at leaves
@@ -138,3 +142,51 @@ def _depth(found: TwoWay) -> int:
     for node in np.flatnonzero(found.column >= 0):
         depth[[found.low[node], found.high[node]]] = depth[node] + 1
     return int(depth.max())
+
+
+def read_sklearn(classifier: Any) -> Model:
+    """The tree of a fitted DecisionTreeClassifier of scikit-learn as a model, to be looked at and compared.
+
+    Parameters
+    ----------
+    classifier : sklearn.tree.DecisionTreeClassifier
+        Of one target.
+
+    Returns
+    -------
+    Model
+        Both its trees are the same. All attributes are continuous; without names they are called x0, x1 and so on, as
+        those of arrays are. scikit-learn rounds values to float32 before it compares them, the model does not; and an
+        unknown value goes down both branches here.
+
+    Raises
+    ------
+    OptionError
+        When it is no such classifier, or not fitted.
+    """
+    learned: Any = getattr(classifier, "tree_", None)
+    if not hasattr(learned, "children_left") or learned.n_outputs != 1 or not hasattr(classifier, "classes_"):
+        kind = type(classifier).__name__
+        raise OptionError(f"{kind} holds no tree of scikit-learn: give a fitted DecisionTreeClassifier of one target")
+    names = getattr(classifier, "feature_names_in_", [f"x{i}" for i in range(classifier.n_features_in_)])
+    attributes = tuple(Attribute(str(name), "continuous") for name in names)
+    schema = Schema(attributes, tuple(str(label) for label in classifier.classes_))
+    nodes, pending = [], [0]
+    while pending:
+        number = pending.pop()
+        nodes.append(_node(learned, number))
+        if nodes[-1].kind != LEAF:
+            pending += [int(learned.children_right[number]), int(learned.children_left[number])]
+    tree = tree_of(nodes)
+    return Model(schema, tree, tree, {"compat": None}, {"source": "scikit-learn", "cases": float(tree.weight[0])})
+
+
+def _node(learned: Any, number: int) -> Node:
+    weight, parts = float(learned.weighted_n_node_samples[number]), learned.value[number, 0]
+    class_weights = parts / parts.sum() * weight
+    label = int(np.argmax(parts))
+    node = Node(LEAF, label, weight, weight - float(class_weights[label]), class_weights.tolist())
+    if learned.children_left[number] < 0:
+        return node
+    attribute, threshold = int(learned.feature[number]), float(learned.threshold[number])
+    return node._replace(kind=THRESHOLD, attribute=attribute, threshold=threshold, n_branches=2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import math
 
+from c45gpu.data.schema import Attribute
 from c45gpu.errors import DataError, OptionError
 from c45gpu.model.unrounded import float64_threshold, unknown_range
 from c45gpu.rules.rule import Condition, RuleSet
@@ -28,13 +29,13 @@ def to_text(rules: RuleSet) -> str:
     """
     lines = []
     for rule in rules.rules:
-        said = " and ".join(_in_words(rules, condition) for condition in rule.conditions)
+        said = " and ".join(in_words(c, rules.schema.attributes[c.attribute]) for c in rule.conditions)
         lines.append(f"if {said} then {rules.schema.classes[rule.label]} ({100 * rule.confidence:.1f}%)\n")
     return "".join(lines) + f"otherwise {rules.schema.classes[rules.default]}\n"
 
 
-def _in_words(rules: RuleSet, condition: Condition) -> str:
-    attribute = rules.schema.attributes[condition.attribute]
+def in_words(condition: Condition, attribute: Attribute) -> str:
+    """A condition with all digits of its threshold."""
     if condition.threshold is not None:
         return f"{attribute.name} {condition.sign} {condition.threshold!r}"
     return condition.text(attribute)

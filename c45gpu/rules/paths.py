@@ -77,13 +77,13 @@ def _identities(tree: Tree) -> tuple[list[int], tuple[Condition, ...]]:
     number: dict[Condition, int] = {}
     identity = [0] * tree.n_nodes
     for node in np.flatnonzero(tree.kind != LEAF).tolist():
-        for branch, condition in zip(tree.branches(node).tolist(), _tests(tree, node), strict=True):
+        for branch, condition in zip(tree.branches(node).tolist(), conditions_of(tree, node), strict=True):
             identity[branch] = number.setdefault(condition, len(number))
     return identity, tuple(number)
 
 
-def _tests(tree: Tree, node: int) -> list[Condition]:
-    """The condition of each branch."""
+def conditions_of(tree: Tree, node: int) -> list[Condition]:
+    """The condition of each branch of an inner node."""
     attribute = int(tree.attribute[node])
     if tree.kind[node] == THRESHOLD:
         threshold = float(tree.threshold[node])
