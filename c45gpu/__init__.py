@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         TreeDiscretizer,
     )
     from c45gpu.estimator import C45Classifier
+    from c45gpu.explanation import explain
     from c45gpu.id3 import ID3Classifier
     from c45gpu.induction.options import Options
     from c45gpu.induction.train import train
@@ -43,6 +44,7 @@ __all__ = [
     "TreeDiscretizer",
     "__version__",
     "derive",
+    "explain",
     "load",
     "load_rules",
     "save",
@@ -62,6 +64,7 @@ _HOME = {
     "Table": "c45gpu.data.table",
     "TreeDiscretizer": "c45gpu.discretise",
     "derive": "c45gpu.rules.derive",
+    "explain": "c45gpu.explanation",
     "load": "c45gpu.model.store",
     "load_rules": "c45gpu.rules.store",
     "save": "c45gpu.model.store",

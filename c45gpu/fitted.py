@@ -19,6 +19,8 @@ from c45gpu.model.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from c45gpu.explanation import Explanation
+
 
 Int64s = npt.NDArray[np.int64]
 
@@ -158,6 +160,22 @@ class FittedTree:
         reached = self._by_node(n_cases, found.cases[pair], nodes, np.ones(len(nodes), np.int64))
         reached.data[:] = 1
         return reached
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Why each sample is given its label.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            ``str()`` of one is in words; see :func:`c45gpu.explain`.
+        """
+        from c45gpu.explanation import explain
+
+        return explain(self.model_, self._asked_about(X))
 
     def _shares(self, X: Any) -> tuple[Shares, int]:
         table = self._asked_about(X)

@@ -132,6 +132,24 @@ class C45Rules(C45Classifier):
         table = self._asked(X)
         return self.rules_.predict_proba(table)
 
+    def explain(self, X: Any) -> list[str]:
+        """The rule that fires for each sample, as a sentence.
+
+        Parameters
+        ----------
+        X : array_like or data frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of str
+            Such as ``if humidity > 75.0 and outlook = sunny then no (63.0%)``, or ``otherwise yes`` where none fires.
+        """
+        from c45gpu.rules.export import sentences
+
+        table = self._asked(X)
+        said = sentences(self.rules_)
+        return [said[rule] for rule in self.rules_.fired(table).tolist()]
+
     def __str__(self) -> str:
         return str(self.rules_) if hasattr(self, "rules_") else repr(self)
 

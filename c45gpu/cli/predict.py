@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from c45gpu.data.table import Table
+    from c45gpu.model.store import Model
+
 
 def predict(
     model: str,
@@ -29,6 +32,7 @@ def predict(
     soft_thresholds: Annotated[
         bool, Parameter(name=("--soft-thresholds", "-p"), negative=(), show_default=False)
     ] = False,
+    explain: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
 ) -> None:
@@ -46,8 +50,11 @@ def predict(
         Take (n_c + 1) / (n + C) for the probability of a class at a leaf, as J48's -A does.
     soft_thresholds : bool
         A case near a threshold takes both branches, in parts; the model was trained with -p.
+    explain : bool
+        Print why instead: the path of each case in words, the shares of a case that divides because a value is unknown,
+        and what would have to be different for another class.
     as_json : bool
-        Print one JSON document with both.
+        Print one JSON document: classes and probabilities, or with --explain the explanations.
     output : str
         Write to this file instead; it appears when it is complete.
     """
@@ -56,13 +63,18 @@ def predict(
     from c45gpu.model.predict import class_frequencies, predicted_classes
     from c45gpu.model.store import load
 
+    if explain and (proba or laplace or soft_thresholds):
+        raise OptionError("--explain goes with --json and -o only: leave out --proba, --laplace and -p")
     trained = load(model)
     classes = trained.schema.classes
     tree = smoothed(trained.pruned) if laplace else trained.pruned
     if soft_thresholds and trained.soft is None:
         raise OptionError(f"{model} has no soft thresholds: train it with -p, or leave -p out here")
-    soft = trained.soft if soft_thresholds else None
-    frequencies = class_frequencies(tree, as_trained(trained, table_for(trained, file)), soft)
+    cases = as_trained(trained, table_for(trained, file))
+    if explain:
+        _explain(trained, cases, as_json, output)
+        return
+    frequencies = class_frequencies(tree, cases, trained.soft if soft_thresholds else None)
     names = [classes[c] for c in predicted_classes(frequencies, trained.costs)]
     if as_json:
         facts = {"classes": classes, "predicted": names, "probabilities": frequencies.tolist()}
@@ -71,6 +83,17 @@ def predict(
         _put(_csv(classes, frequencies), output)
     else:
         _put("".join(f"{name}\n" for name in names), output)
+
+
+def _explain(model: Model, cases: Table, as_json: bool, output: str | None) -> None:
+    from c45gpu.explanation import explain
+
+    explained = explain(model, cases)
+    if as_json:
+        facts = {"classes": model.schema.classes, "explanations": [why.to_dict() for why in explained]}
+        _put(json.dumps(facts) + "\n", output)
+    else:
+        _put("\n".join(f"case {number}: {why}\n" for number, why in enumerate(explained, 1)), output)
 
 
 def _csv(classes: tuple[str, ...], frequencies: npt.NDArray[np.float64]) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
 from c45gpu.exchange.exported import model_of
+from c45gpu.model.store import Model
 
 
 def encode(model: Any, X: Any) -> npt.NDArray[np.float64]:
@@ -32,8 +34,7 @@ def encode(model: Any, X: Any) -> npt.NDArray[np.float64]:
         When the cases do not fit the model.
     """
     kept = model_of(model)
-    table = _table(X, kept.schema)
-    table = table.as_release8() if kept.options.get("compat") == "r8" else table
+    table = table_of(kept, X)
     encoded = np.full((table.n_cases, len(kept.schema.attributes)), np.nan)
     for a in kept.schema.used:
         column = table.column(a)
@@ -41,7 +42,19 @@ def encode(model: Any, X: Any) -> npt.NDArray[np.float64]:
     return encoded
 
 
-def _table(X: Any, schema: Any) -> Table:
+def table_of(model: Model, X: Any) -> Table:
+    """A table, a data frame or an array as the model's training data were read.
+
+    Raises
+    ------
+    DataError
+        When the cases do not fit the model.
+    """
+    table = _read(X, model.schema)
+    return table.as_release8() if model.options.get("compat") == "r8" else table
+
+
+def _read(X: Any, schema: Schema) -> Table:
     if isinstance(X, Table):
         return X
     if hasattr(X, "columns"):

@@ -27,11 +27,16 @@ def to_text(rules: RuleSet) -> str:
     str
         A line for each rule, in their order: the first that holds decides.
     """
-    lines = []
+    return "".join(f"{sentence}\n" for sentence in sentences(rules))
+
+
+def sentences(rules: RuleSet) -> list[str]:
+    """What each rule says, and at the end what holds otherwise."""
+    said = []
     for rule in rules.rules:
-        said = " and ".join(in_words(c, rules.schema.attributes[c.attribute]) for c in rule.conditions)
-        lines.append(f"if {said} then {rules.schema.classes[rule.label]} ({100 * rule.confidence:.1f}%)\n")
-    return "".join(lines) + f"otherwise {rules.schema.classes[rules.default]}\n"
+        conditions = " and ".join(in_words(c, rules.schema.attributes[c.attribute]) for c in rule.conditions)
+        said.append(f"if {conditions} then {rules.schema.classes[rule.label]} ({100 * rule.confidence:.1f}%)")
+    return [*said, f"otherwise {rules.schema.classes[rules.default]}"]
 
 
 def in_words(condition: Condition, attribute: Attribute) -> str:
