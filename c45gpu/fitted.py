@@ -19,8 +19,6 @@ from c45gpu.model.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from c45gpu.explanation import Explanation
-
 
 Int64s = npt.NDArray[np.int64]
 
@@ -161,7 +159,7 @@ class FittedTree:
         reached.data[:] = 1
         return reached
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: Any) -> list[Any]:
         """Why each sample is given its label.
 
         Parameters
