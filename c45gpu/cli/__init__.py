@@ -20,6 +20,7 @@ from c45gpu.cli.compare import compare
 from c45gpu.cli.evaluate import evaluate
 from c45gpu.cli.export import export
 from c45gpu.cli.info import info
+from c45gpu.cli.path import path
 from c45gpu.cli.predict import predict
 from c45gpu.cli.rules import rules
 from c45gpu.cli.screen import complain, show_warning
@@ -43,7 +44,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (train, predict, show, evaluate, rules, export, compare, info):
+for command in (train, predict, show, evaluate, rules, path, export, compare, info):
     app.command(command)
 app.command(bring, name="import")  # a word that no Python function can have
 

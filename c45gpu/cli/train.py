@@ -108,6 +108,7 @@ def train(
     learning: Learning | None = None,
     stopping: Stopping | None = None,
     costs: Costs | None = None,
+    class_weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     unseen: Unseen | None = None,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
     engine: str = "auto",
@@ -130,6 +131,9 @@ def train(
         Where it stops, and what it leaves out.
     costs : Costs
         What mistakes cost.
+    class_weight : tuple of str
+        What the weights of the cases of a class are multiplied by, CLASS=WEIGHT, once or several times; or balanced,
+        so that all classes weigh the same.
     unseen : Unseen
         Cases that the tree is not trained on.
     output : str
@@ -144,6 +148,10 @@ def train(
     where = one_source(source, stem)
     options, test_path = (learning or Learning()).options(stopping or Stopping()), (unseen or Unseen()).path(where)
     table = training_table(where, columns or Columns())
+    if class_weight:
+        from c45gpu.data.classweights import class_weights_of_text, weighted_by_class
+
+        table = weighted_by_class(table, class_weights_of_text(class_weight))
     if dry_run:
         from c45gpu.cli.dry_run import print_plan
 
