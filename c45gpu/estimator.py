@@ -14,6 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from c45gpu.data.devicearrays import on_device
 from c45gpu.data.table import Table
 from c45gpu.fitted import FittedTree
 from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
@@ -162,7 +163,8 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
-            NaN and None are unknown.
+            NaN and None are unknown. Numbers on a GPU (CuPy, DLPack, ``__cuda_array_interface__``, columns of cuDF)
+            stay there for the CUDA engine, and for prediction; so do `y` and its codes.
         y : array_like, shape (n_samples,)
             Labels: numbers, texts or truth values.
         sample_weight : array_like, shape (n_samples,), optional
@@ -229,20 +231,17 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         return Options(**given | {"prune": prune, "random_state": 0 if seed is None else _plain(seed)})
 
     def _training_table(self, X: Any, y: Any, weights: npt.ArrayLike | None) -> Table:
-        from c45gpu.data.arrays import encode_classes
-
         categorical = self.categorical_features
         chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
         table = self._table(X, reset=True, categorical=chosen, weights=_as_counts(weights))
-        labels = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
-        self.classes_, classes = encode_classes(labels)
+        labels, self.classes_, classes, there = _labels(y)
         schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
         whole = table.weights
         if self.class_weight is not None:
             of_classes = compute_sample_weight(self.class_weight, labels)
             whole = of_classes if whole is None else whole * of_classes
-        return replace(table, schema=schema, classes=classes, weights=whole)
+        both = None if there is None else (classes, there)
+        return replace(table, schema=schema, classes=classes, weights=whole, classes_on_device=both)
 
     def _cost_matrix(self) -> npt.ArrayLike | None:
         from c45gpu.data.costsfile import costs_of_pairs
@@ -257,16 +256,37 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
             return from_frame(X, **how)
         from c45gpu.data.arrays import from_arrays
 
+        if on_device(X):  # scikit-learn would fetch it; what it checks, from_arrays does
+            table = from_arrays(X, **how)
+            if reset:
+                self.__dict__.pop("feature_names_in_", None)
+                self.n_features_in_ = len(table.schema.attributes)
+            return table
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return from_arrays(values, **how)
 
 
 def _as_counts(weights: npt.ArrayLike | None) -> npt.ArrayLike | None:
     """Weights as numbers of samples: those that sum to 1, as AdaBoost's do, are parts of all that have any."""
-    given = None if weights is None else np.asarray(weights)
+    given = None if weights is None or on_device(weights) else np.asarray(weights)
     if given is None or given.ndim != 1 or given.dtype.kind != "f" or abs(given.sum() - 1.0) > PART_OF_ONE:
         return weights
     return given * np.count_nonzero(given)
+
+
+def _labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32], Any]:
+    """The label of each sample, the distinct ones, which of them each sample has, and this on the device of `y`."""
+    from c45gpu.data.arrays import encode_classes
+    from c45gpu.data.devicearrays import labels_of
+
+    if on_device(y):
+        distinct, codes, there = labels_of(y)
+        labels = distinct[codes]
+        check_classification_targets(labels)
+        return labels, distinct, codes, there
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    return labels, *encode_classes(labels), None
 
 
 def _plain(value: Any) -> Any:

@@ -9,10 +9,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from c45gpu.data.table import Table
+from c45gpu.kernels.engine import frequencies_in_place
 from c45gpu.model.decide import smoothed
 from c45gpu.model.importance import Importance, importances
 from c45gpu.model.paths import nodes_above
-from c45gpu.model.predict import Shares, class_frequencies, leaf_shares, predicted_classes
+from c45gpu.model.predict import Shares, leaf_shares, predicted_classes
 from c45gpu.model.store import Model
 from c45gpu.model.tree import Tree
 
@@ -66,7 +67,7 @@ class FittedTree:
         """
         table = self._asked_about(X)
         tree = smoothed(self.tree_) if self.laplace else self.tree_
-        return class_frequencies(tree, table, self.model_.soft)
+        return frequencies_in_place(tree, table, self.model_.soft)
 
     @property
     def tree_(self) -> Tree:

@@ -136,6 +136,22 @@ def labels_of(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], Any]:
     return labels, on_host(there), there
 
 
+def numbers_of_cudf(name: str, series: Any) -> DeviceColumn | None:
+    """The values of a column of cuDF that holds numbers; None for another kind.
+
+    What is asked of it is documented: ``dtype``, ``null_count``, ``to_cupy``, ``isnull``, ``fillna``.
+    """
+    kind = getattr(series.dtype, "kind", "O")
+    if kind not in "fiu":
+        return None
+    if series.null_count == 0:
+        return DeviceColumn(_numbers(name, series.to_cupy()))
+    if kind == "f":
+        return DeviceColumn(_numbers(name, series.to_cupy(na_value=np.nan)))
+    values = _numbers(name, series.fillna(0).to_cupy())
+    return DeviceColumn(array_module().where(series.isnull().to_cupy(), np.nan, values))
+
+
 def _distinct(values: Any) -> tuple[npt.NDArray[Any], Any]:
     """The distinct values of an array, on the host, and which of them each case has, on the device."""
     xp = array_module()

@@ -25,6 +25,7 @@ from c45gpu.data.arrowcolumns import Column, numbers
 from c45gpu.data.arrowfile import IpcFile, ParquetFile
 from c45gpu.data.attributes import as_column, classes_of, learned, matched, mixed
 from c45gpu.data.csvfile import COMPRESSED, CsvFile
+from c45gpu.data.devicearrays import DeviceColumn, numbers_of_cudf
 from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Table
@@ -104,7 +105,7 @@ def from_frame(
 
     Nulls and NaN are unknown; texts are taken as they are, ``""`` and ``"?"`` included. The values of a column of
     pandas' categories, of polars' Enum or of an ordered dictionary are what was declared, in its order, used or not;
-    any other discrete column's values are sorted.
+    any other discrete column's values are sorted. Numbers of cuDF stay on the GPU that they are on.
 
     Parameters
     ----------
@@ -141,9 +142,7 @@ def from_frame(
             raise DataError(
                 f"there is no column {shown(missing[0])}, which the model needs: the columns are {listed(names)}"
             )
-        pairs = [
-            (a, None if a.kind == "ignored" else matched(a, _column(a.name, series[a.name]))) for a in schema.attributes
-        ]
+        pairs = [(a, None if a.kind == "ignored" else _matched_series(a, series[a.name])) for a in schema.attributes]
     return assemble(pairs, y, weights, schema, len(native))
 
 
@@ -262,9 +261,22 @@ def _narwhals(frame: Any) -> Any:
 
 def _learned_from_series(name: str, series: Any, discrete: bool, declared: bool) -> tuple[Attribute, Any]:
     """The attribute of a series; `declared` says that even unordered categories were put in their order by someone."""
+    there = None if discrete else _numbers_in_place(name, series)
+    if there is not None:
+        return Attribute(name, "continuous"), there
     column = _column(name, series)
     ordered = pa.types.is_dictionary(column.type) and column.type.ordered
     return learned(name, column, discrete=discrete, keep_order=declared or ordered)
+
+
+def _matched_series(attribute: Attribute, series: Any) -> Any:
+    there = _numbers_in_place(attribute.name, series) if attribute.kind == "continuous" else None
+    return matched(attribute, _column(attribute.name, series)) if there is None else there
+
+
+def _numbers_in_place(name: str, series: Any) -> DeviceColumn | None:
+    """A column of numbers of cuDF, which is on a GPU and stays there."""
+    return numbers_of_cudf(name, series.to_native()) if series.implementation.is_cudf() else None
 
 
 def _column(name: str, series: Any) -> Column:

@@ -78,6 +78,11 @@ class Table:
         column = self._held(attribute)
         return column.array if isinstance(column, DeviceColumn) else column
 
+    @property
+    def is_on_device(self) -> bool:
+        """Whether a column is in the memory of a GPU."""
+        return any(isinstance(column, DeviceColumn) for column in self.columns)
+
     def classes_in_place(self) -> Any:
         """The classes, on a device if they are there."""
         pair = self.classes_on_device

@@ -47,9 +47,13 @@ def tested_attributes(tree: Tree) -> Int64s:
 
 def row_type(table: Table, attributes: Int64s) -> type[np.floating[Any]]:
     """float32 if it holds every value of some attributes exactly, else float64."""
-    columns = [table.column(int(a)) for a in attributes]
-    exact = all(c.dtype == np.float32 or (c.dtype.kind == "i" and c.max(initial=0) < 1 << 24) for c in columns)
+    columns = [table.column_in_place(int(a)) for a in attributes]
+    exact = all(c.dtype == np.float32 or (c.dtype.kind == "i" and _below_2_24(c)) for c in columns)
     return np.float32 if exact else np.float64
+
+
+def _below_2_24(codes: Any) -> bool:
+    return len(codes) == 0 or int(codes.max()) < 1 << 24
 
 
 def fill_rows(table: Table, attributes: Int64s, first: int, rows: npt.NDArray[Any]) -> None:

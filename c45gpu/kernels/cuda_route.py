@@ -18,6 +18,7 @@ import numpy.typing as npt
 from numba import cuda, int64
 from numba.cuda import libdevice
 
+from c45gpu.data.devicearrays import on_device as is_on_device
 from c45gpu.data.table import Table
 from c45gpu.kernels.cpu_walk import row_type, tested_attributes
 from c45gpu.kernels.cuda_counts import on_device
@@ -151,7 +152,8 @@ def route(device: Device, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         stop = min(first + ROWS_AT_A_TIME, table.n_cases)
         values = device.xp.empty((max(1, len(tested)), stop - first), word)
         for row, attribute in enumerate(tested.tolist()):
-            values[row] = device.up(table.column(attribute)[first:stop])
+            column = table.column_in_place(attribute)[first:stop]
+            values[row] = column if is_on_device(column) else device.up(column)
         blocks = min(-(-(stop - first) // threads), max(1, WALKERS // threads))
         shares = device.xp.empty((blocks * threads, tree.depth + 1), np.float64)
         frequencies = device.xp.zeros((stop - first, tree.n_classes), np.float64)

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
 from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.model.predict import class_frequencies
+from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.tree import Tree
 
 # Cases times attributes. In a fresh process `c45gpu train` takes less time with compiled kernels from 200,000 to
@@ -163,6 +165,25 @@ def pick(name: str, n_values: int) -> str:
     if name not in ENGINES:
         raise EngineError(f"there is no engine {name!r}: choose one of {', '.join(['auto', *ENGINES])}")
     return name
+
+
+def frequencies_in_place(tree: Tree, table: Table, soft: SoftThresholds | None = None) -> npt.NDArray[np.float64]:
+    """Class frequencies of cases, found on the GPU that the table is on, if that can be used, else on the host.
+
+    Soft thresholds are always looked at on the host.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_cases, n_classes)
+        On the host, see :func:`c45gpu.model.predict.class_frequencies`.
+    """
+    if soft is not None or not table.is_on_device or _missing_for_cuda() is not None:
+        return class_frequencies(tree, table, soft)
+    engine = open_engine("cuda", table.n_cases)
+    try:
+        return engine.route(tree, table)
+    finally:
+        engine.close()
 
 
 def _cuda_holds(n_values: int) -> bool:

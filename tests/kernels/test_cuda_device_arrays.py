@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
 pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
-from c45gpu.data import devicearrays
+from c45gpu.data import devicearrays, frames
 from c45gpu.data.arrays import from_arrays
 from c45gpu.data.devicearrays import DeviceColumn, on_device
+from c45gpu.data.frames import from_frame
 from c45gpu.data.table import Table
 from c45gpu.errors import DataError
+from c45gpu.estimator import C45Classifier
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
+from c45gpu.kernels import engine
 from c45gpu.kernels.cuda import CudaEngine
 from tests.cuda_emulator import Emulation
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher
@@ -79,7 +85,7 @@ class Cupy:
         self.down += array.nbytes
         return np.array(self._xp.asnumpy(array))
 
-    def array(self, values: Any, dtype: Any) -> Any:
+    def array(self, values: Any, dtype: Any = None) -> Any:
         return np.array(values, dtype).view(OnDevice)
 
     def where(self, *arguments: Any) -> Any:
@@ -223,3 +229,127 @@ def test_a_table_of_both(cupy: Cupy) -> None:
     mixed = Table(here.schema, columns, here.classes)
     expected = train(here, Options(prune="none"), "reference")
     assert train(mixed, Options(prune="none"), engine_of(cupy)).unpruned.equals(expected.unpruned)
+
+
+@pytest.fixture
+def usable(cupy: Cupy, monkeypatch: pytest.MonkeyPatch) -> list[CudaEngine]:
+    """The engines that were opened for predicting."""
+    opened: list[CudaEngine] = []
+
+    def opens(name: str, n_values: int) -> CudaEngine:
+        opened.append(engine_of(cupy))
+        return opened[-1]
+
+    monkeypatch.setattr(engine, "open_engine", opens)
+    monkeypatch.setattr(engine, "_missing_for_cuda", lambda: None)
+    return opened
+
+
+@pytest.mark.parametrize("kind", [Foreign, Exported])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_an_estimator_leaves_arrays_where_they_are(
+    cupy: Cupy, usable: list[CudaEngine], monkeypatch: pytest.MonkeyPatch, kind: Any, unknown: bool
+) -> None:
+    """Neither scikit-learn nor growing, pruning or predicting fetches a column."""
+    X, y = arrays(unknown)
+    how: dict[str, Any] = {"min_cases": 1, "categorical_features": [3], "class_weight": {3: 2.0}}
+    here = C45Classifier(engine="reference", **how).fit(X, y)
+    expected, labels = here.predict_proba(X), here.predict(X)
+    monkeypatch.delattr(DeviceColumn, "on_host")
+    monkeypatch.setattr("c45gpu.estimator.validate_data", None)
+    there = C45Classifier(engine=engine_of(cupy), **how).fit(kind(X), kind(y))  # type: ignore[arg-type]
+    assert there.unpruned_tree_.equals(here.unpruned_tree_)
+    assert there.tree_.equals(here.tree_)
+    assert (there.n_features_in_, there.classes_.tolist()) == (4, [3, 7])
+    before = cupy.down
+    assert there.predict_proba(kind(X)).tobytes() == expected.tobytes()
+    assert cupy.down - before <= expected.nbytes + X[:, 3].nbytes
+    assert (there.predict(kind(X)) == labels).all()
+    assert len(usable) == 2
+
+
+def test_an_estimator_says_what_does_not_fit(cupy: Cupy) -> None:
+    X, y = arrays()
+    named = C45Classifier(engine="reference").fit(pd.DataFrame(X, columns=list("abcd")), y)
+    with pytest.raises(DataError, match="X has 3 columns where 4 are due"):
+        named.predict(Foreign(X[:, :3]))
+    again = named.fit(Foreign(X), Foreign(y))
+    assert not hasattr(again, "feature_names_in_")
+    with pytest.raises(ValueError, match="continuous"):
+        named.fit(Foreign(X), Foreign(X[:, 0]))
+
+
+def test_without_a_usable_gpu_predictions_are_made_on_the_host(cupy: Cupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = arrays(unknown=True)
+    monkeypatch.setattr(engine, "_missing_for_cuda", lambda: "finds no NVIDIA GPU")
+    found = C45Classifier(engine="reference").fit(Foreign(X), Foreign(y)).predict_proba(Foreign(X))
+    assert found.tobytes() == C45Classifier(engine="reference").fit(X, y).predict_proba(X).tobytes()
+
+
+class CudfSeries:
+    """A column of numbers as cuDF documents it; nulls are apart from the values."""
+
+    def __init__(self, values: Any, nulls: Any) -> None:
+        self._values, self._nulls = np.asarray(values), np.asarray(nulls)
+        self.dtype, self.null_count = self._values.dtype, int(self._nulls.sum())
+
+    def to_cupy(self, na_value: Any = None) -> Any:
+        if self.null_count and na_value is None:
+            raise ValueError("Column must have no nulls.")
+        return np.where(self._nulls, self.dtype.type(na_value or 0), self._values).view(OnDevice)
+
+    def isnull(self) -> CudfSeries:
+        return CudfSeries(self._nulls, np.zeros_like(self._nulls))
+
+    def fillna(self, value: Any) -> CudfSeries:
+        return CudfSeries(np.where(self._nulls, value, self._values), np.zeros_like(self._nulls))
+
+
+class OfCudf:
+    """What narwhals makes of a column of cuDF, as far as it is asked."""
+
+    def __init__(self, native: Any, column: Any) -> None:
+        self._native, self._column, self.implementation = native, column, mock.Mock(is_cudf=lambda: True)
+
+    def to_native(self) -> Any:
+        return self._native
+
+    def to_arrow(self) -> Any:
+        return self._column
+
+
+class CudfFrame(dict[str, OfCudf]):
+    """What narwhals makes of a frame of cuDF, as far as it is asked."""
+
+    implementation = mock.Mock(is_pandas_like=lambda: True)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self)
+
+    def iter_columns(self) -> Any:
+        return iter(self.values())
+
+    def __len__(self) -> int:
+        return N
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+def test_numbers_of_cudf_stay_on_the_device(cupy: Cupy, monkeypatch: pytest.MonkeyPatch, nulls: bool) -> None:
+    """With a stand-in for cuDF; texts go through the host."""
+    X, y = arrays()
+    absent = (np.arange(N) % 7 == 0) & nulls
+    texts = pa.chunked_array([pa.array(np.where(X[:, 3] > 1, "high", "low").tolist())])
+    numbers = {"a": X[:, 0], "b": X[:, 1].astype(np.float64), "c": X[:, 2].astype(np.int64)}
+    frame = CudfFrame({name: OfCudf(CudfSeries(values, absent), None) for name, values in numbers.items()})
+    frame["d"] = OfCudf(mock.Mock(dtype="category"), texts)
+    plain = pd.DataFrame({name: pd.Series(values).mask(absent) for name, values in numbers.items()})
+    plain["d"] = texts.to_pylist()
+    expected = from_frame(plain, y)
+    monkeypatch.setattr(frames, "_narwhals", lambda native: native)
+    for found in (from_frame(frame, y), from_frame(frame, y, schema=expected.schema)):
+        assert [isinstance(column, DeviceColumn) for column in found.columns] == [True, True, True, False]
+        assert found.schema == expected.schema
+        for a in range(4):
+            assert found.column(a).dtype == expected.column(a).dtype
+            assert found.column(a).tobytes() == expected.column(a).tobytes()

@@ -33,6 +33,7 @@ from c45gpu.kernels.cuda_finishing import Finisher
 from c45gpu.kernels.level import Candidates
 from c45gpu.kernels.reference import ReferenceEngine
 from tests.cuda_emulator import Emulation
+from tests.kernels import seeded
 from tests.kernels.cuda_gate import table
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher, emulated_engine
 from tests.kernels.seeded import table_of
@@ -45,6 +46,11 @@ from tests.strategies import Asked, Sample, asked, larger_samples, samples
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "sets"
 LIMITS = (1, 4, 50, Sizes().finish_cases)
 ROOM = 1 << 14  # bytes for a few small nodes together, so that there are several batches
+
+
+def ungrouped(options: Options) -> Options:
+    """The options without groups of values, which the host finds for every node."""
+    return replace(options, group_values=False, binary_splits=False)
 
 
 def complete(table: Table) -> Table:
@@ -60,25 +66,25 @@ def complete(table: Table) -> Table:
 def cuts(draw: st.DrawFn) -> Sizes:
     """Any way to cut the work, and any limit."""
     return SMALL._replace(
-        threads=draw(st.sampled_from([1, 2, 3, 4, 32])),
+        threads=draw(st.sampled_from([4, 3, 2, 1, 32])),
         tile=draw(st.sampled_from(TILES)),
         most_ranks=draw(st.sampled_from([1, 3, 256])),
         lists_at_a_time=draw(st.sampled_from([1, 2, 1 << 30])),
-        histogram_bytes=draw(st.sampled_from([ROOM // 2, ROOM, 1 << 24])),
-        finish_cases=draw(st.sampled_from(LIMITS)),
+        histogram_bytes=draw(st.sampled_from([1 << 24, ROOM])),
+        finish_cases=draw(st.sampled_from([50, 6, 1024])),
     )
 
 
 @settings(max_examples=30)
 @given(sample=samples(), question=asked(), cut=cuts(), seed=st.integers(0, 99))
 def test_small_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
-    same_tree(complete(sample.table), question.options, cut, seed)
+    same_tree(complete(sample.table), ungrouped(question.options), cut, seed)
 
 
 @settings(max_examples=5)
 @given(sample=larger_samples(), question=asked(), cut=cuts(), seed=st.integers(0, 99))
 def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -> None:
-    same_tree(complete(sample.table), question.options, cut, seed, checks=False)
+    same_tree(complete(sample.table), ungrouped(question.options), cut, seed, checks=False)
 
 
 @pytest.mark.parametrize("limit", LIMITS[1:])
@@ -86,6 +92,17 @@ def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -
 def test_random_tables(tile: int, limit: int) -> None:
     cut = SMALL._replace(tile=tile, finish_cases=limit, histogram_bytes=ROOM)
     same_tree(table(60, 3, 5, 0.0), Options(min_cases=1, criterion="gain"), cut, tile, checks=tile > 30)
+
+
+@pytest.mark.parametrize("most_ranks", [1, 256])
+@pytest.mark.parametrize("seed", range(5))
+def test_tables_with_equal_values(seed: int, most_ranks: int) -> None:
+    """Of whose discrete attributes several are tested on a path."""
+    cases = seeded.mixed(seed, 70, 2 + seed % 2)
+    codes = [(cases.column(a), 12) for a in (3, 4)]
+    some = table_of([cases.column(2), *codes, (cases.column(4) // 2, 6)], cases.classes, cases.schema.n_classes)
+    cut = SMALL._replace(finish_cases=70, histogram_bytes=1 << 20, most_ranks=most_ranks)
+    same_tree(some, Options(min_cases=1, criterion="gain"), cut, seed, checks=seed < 2)
 
 
 @pytest.mark.parametrize("limit", LIMITS)
