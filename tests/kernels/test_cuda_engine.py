@@ -18,6 +18,7 @@ from c45gpu.data.frames import read_file
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import EngineError
+from c45gpu.induction import screen
 from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
@@ -80,6 +81,12 @@ def test_what_the_host_does(options: Options) -> None:
 def test_random_tables_with_groups_of_values(seed: int, grouping: str) -> None:
     cases, cut = table(30 + seed, 2 + seed % 3, 4 + seed, 0.2 * (seed % 2)), SMALL._replace(tile=TILES[seed])
     same_tree(cases, Options(min_cases=1, **{grouping: True}), cut, seed, checks=seed < 2)
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.2])
+def test_attributes_ranked_in_many_nodes(unknown: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen, "SAMPLE", 8)
+    same_tree(table(100, 3, 5, unknown), Options(min_cases=1, screen=2), SMALL, 3, checks=False)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
