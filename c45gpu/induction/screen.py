@@ -1,8 +1,9 @@
 """Very wide tables: of each node only the attributes that rank highest on a sample of its cases are scored exactly.
 
 Glossary: a *sample* is so many of a node's cases, drawn by its path; a node is *ranked* if its sample has said which
-attributes it may test. Attributes that hardly vary on the root's sample are never tested. A node that has no more cases
-than a sample keeps the attributes of the node above that was ranked, so its whole subtree is grown on these alone::
+attributes it may test. Attributes that hardly vary on the root's sample are never tested. A node that has few cases, up
+to :data:`RANKED_ABOVE` samples of them, keeps the attributes of the node above that was ranked, so its whole subtree is
+grown on these alone::
 
     root             rank all attributes on a sample, grow one level on the best
     large branch     the same, on its own cases

@@ -55,6 +55,7 @@ def wide(n_cases: int = 400, n_attributes: int = 30, noise: float = 0.0) -> Samp
 
 
 # ---------------------------------------------------------------- which attributes
+@settings(max_examples=30)
 @given(cases=larger_samples(), question=asked(), among=st.integers(1, 12), seed=st.integers(0, 9))
 def test_all_attributes_are_no_screen(cases: Sample, question: Asked, among: int, seed: int) -> None:
     options = question.options.with_changes(screen=1.0, max_depth=None, random_state=seed)

@@ -89,6 +89,10 @@ def test_attributes_ranked_in_many_nodes(unknown: float, monkeypatch: pytest.Mon
     same_tree(table(100, 3, 5, unknown), Options(min_cases=1, screen=2), SMALL, 3, checks=False)
 
 
+def test_a_screened_tree_without_a_test() -> None:
+    same_tree(table(12, 2, 3, 0.0), Options(min_cases=6, screen=1, min_gain_ratio=9.0), SMALL)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("most_ranks", [1, 256])
 @pytest.mark.parametrize("tile", [1, 3, 32])
