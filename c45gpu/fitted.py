@@ -174,7 +174,7 @@ class FittedTree:
         """
         from c45gpu.explanation import explain
 
-        return explain(self.model_, self._asked_about(X))
+        return explain(self, self._asked_about(X))
 
     def _shares(self, X: Any) -> tuple[Shares, int]:
         table = self._asked_about(X)

@@ -138,15 +138,26 @@ void {name}_proba(const double *x, double *probabilities)
 
 int {name}(const double *x)
 {{
-    double probabilities[{name}_N_CLASSES];
+    double probabilities[{name}_N_CLASSES], *worth = probabilities;
     int best = 0;
-    {name}_proba(x, probabilities);
+    {name}_proba(x, probabilities);{costs}
     for (int c = 1; c < {name}_N_CLASSES; c++)
-        if (probabilities[c] > probabilities[best])
+        if (worth[c] > worth[best])
             best = c;
     return best;
 }}
 """
+_COSTS: Final = """
+    /* what it costs to take a class (row) for each of all classes */
+    static const double costs[] = {{
+{costs}}};
+    double less[{name}_N_CLASSES] = {{0.0}};
+    for (int i = 0; i < {name}_N_CLASSES; i++)
+        for (int c = 0; c < {name}_N_CLASSES; c++) {{
+            volatile double part = probabilities[i] * costs[i * {name}_N_CLASSES + c];
+            less[c] -= part;
+        }}
+    worth = less;"""
 _RELEASE8: Final = """
         if (value >= {!r} && value <= {!r})
             return -1;"""
@@ -191,6 +202,7 @@ def to_c(model: Any, *, name: str = "classify", unpruned: bool = False) -> str:
         first_value=_numbers(np.cumsum([0, *(len(a.values) for a in attributes)])),
         values=_texts(value for a in attributes for value in a.values),
         unknown="" if what.unknown is None else _RELEASE8.format(*what.unknown),
+        costs="" if what.costs is None else _COSTS.format(name=name, costs=_numbers(what.costs.ravel())),
         depth=max(tree.depth, 1),
         **_nodes(tree),
     )

@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.data.schema import Schema
 from c45gpu.errors import OptionError
+from c45gpu.model.decide import smoothed
+from c45gpu.model.predict import predicted_classes
 from c45gpu.model.store import Model
 from c45gpu.model.tree import THRESHOLD, Tree
 from c45gpu.model.unrounded import float64_threshold, unknown_range
@@ -27,15 +30,26 @@ class Exported(NamedTuple):
         Its thresholds are for float64 values as they are, even of a model that compares after rounding to float32.
     unknown : tuple of float or None
         The first and the last number that is unknown (what rounds to -999 with compat="r8"); None if NaN alone is.
+    costs : ndarray of float64, shape (C, C), or None
+        What it costs to take a case of a class (row) for one of another (column).
     """
 
     schema: Schema
     tree: Tree
     unknown: tuple[float, float] | None
+    costs: npt.NDArray[np.float64] | None
+
+    def classes_of(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """The class that each row of probabilities is for."""
+        return predicted_classes(probabilities, self.costs)
 
 
 def exported(model: Any, *, unpruned: bool = False) -> Exported:
     """The tree of a model, ready to be written in another language.
+
+    Of a model with soft thresholds it is the tree with hard ones, which
+    :func:`c45gpu.model.predict.class_frequencies` takes unless told otherwise; a classifier that predicts by the soft
+    ones is refused.
 
     Parameters
     ----------
@@ -46,17 +60,18 @@ def exported(model: Any, *, unpruned: bool = False) -> Exported:
     Raises
     ------
     OptionError
-        When there is no tree in it, or when it answers by rules.
+        When there is no tree in it, when it answers by rules, or by soft thresholds.
     """
     kept = model_of(model)
     tree = kept.unpruned if unpruned else kept.pruned
+    tree = smoothed(tree) if getattr(model, "laplace", False) else tree
     release8 = kept.options.get("compat") == "r8"
     if release8:
         moved = tree.threshold.copy()
         for node in np.flatnonzero(tree.kind == THRESHOLD).tolist():
             moved[node] = float64_threshold(float(moved[node]), release8=True)
         tree = replace(tree, threshold=moved)
-    return Exported(kept.schema, tree, unknown_range(release8=release8))
+    return Exported(kept.schema, tree, unknown_range(release8=release8), kept.costs)
 
 
 def model_of(model: Any) -> Model:
@@ -65,7 +80,7 @@ def model_of(model: Any) -> Model:
     Raises
     ------
     OptionError
-        When it is neither, not fitted, or answers by rules.
+        When it is neither, not fitted, or answers by rules, or by soft thresholds.
     """
     if hasattr(model, "rules_"):
         raise OptionError("this answers by rules, not by a tree: export model.rules_, with to_sql or to_python")
@@ -73,6 +88,10 @@ def model_of(model: Any) -> Model:
     if not isinstance(kept, Model):
         kind = type(model).__name__
         raise OptionError(f"{kind} holds no tree: give a fitted C45Classifier, or what c45gpu.load gave")
+    if kept is not model and kept.soft is not None:
+        raise OptionError(
+            "this classifier predicts by soft thresholds, which cannot be said here: give its model_ for the hard ones"
+        )
     return kept
 
 

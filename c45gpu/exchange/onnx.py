@@ -14,7 +14,7 @@ from c45gpu.exchange.onnx_fractions import in_fractions
 from c45gpu.exchange.onnx_graph import ML, Graph
 from c45gpu.exchange.optional import optional
 from c45gpu.exchange.two_way import REFUSED, TwoWay, intervals_of_branches, two_way
-from c45gpu.model.predict import leaf_probabilities, predicted_classes
+from c45gpu.model.predict import leaf_probabilities
 
 _OPSETS: Final = {"": 18, ML: 5}  # TreeEnsemble came with 5
 _IR_VERSION: Final = 9
@@ -95,7 +95,7 @@ def _whole(graph: Graph, what: Exported, refuse: bool, label: str, probabilities
     per_node = leaf_probabilities(tree)
     nodes = found.leaf[leaves]
     rows = np.where((nodes == REFUSED)[:, None], np.nan, per_node[nodes])
-    classes = predicted_classes(per_node)
+    classes = what.classes_of(per_node)
     labels = tuple("" if node == REFUSED else what.schema.classes[classes[node]] for node in nodes.tolist())
     graph.add("Gather", graph.constant(rows), number, made=probabilities, axis=0)
     graph.add("Gather", graph.texts(labels), number, made=label, axis=0)

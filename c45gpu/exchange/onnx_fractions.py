@@ -29,8 +29,19 @@ def in_fractions(graph: Graph, what: Exported, label: str, probabilities: str) -
         parts = graph.add("Mul", shares, graph.constant(per_leaf[:, c]))
         sums.append(graph.add("Gather", graph.add("CumSum", parts, axis), last, axis=1))
     graph.add("Concat", *sums, axis=1, made=probabilities)
-    best = graph.add("ArgMax", probabilities, axis=1, keepdims=0)
+    best = graph.add("ArgMax", _worth(graph, what, probabilities), axis=1, keepdims=0)
     graph.add("Gather", graph.texts(what.schema.classes), best, axis=0, made=label)
+
+
+def _worth(graph: Graph, what: Exported, probabilities: str) -> str:
+    """What the largest of says the class: the probabilities, or less what mistakes cost, one class after the other."""
+    if what.costs is None:
+        return probabilities
+    worth = graph.constant(np.zeros(what.tree.n_classes))
+    for i, costs in enumerate(what.costs):
+        probability = _columns(graph, probabilities, np.array([i]))
+        worth = graph.add("Sub", worth, graph.add("Mul", probability, graph.constant(costs)))
+    return worth
 
 
 def _shares_of_leaves(graph: Graph, tree: Tree) -> str:

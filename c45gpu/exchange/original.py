@@ -26,13 +26,16 @@ from c45gpu.data.c45files import read_names
 from c45gpu.data.schema import Schema
 from c45gpu.data.tokens import read_bytes
 from c45gpu.errors import DataError, ModelError
-from c45gpu.exchange.preorder import Node, tree_of
+from c45gpu.exchange.preorder import Node, soft_thresholds_of, tree_of
+from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.store import Model
 from c45gpu.model.tree import DISCRETE, LEAF, SUBSET, THRESHOLD, Tree
 from c45gpu.model.validate import validate_tree
 
 PRUNED: Final = ".tree"
 UNPRUNED: Final = ".unpruned"
+
+_Grown = tuple[Tree, SoftThresholds | None]
 
 
 def read_original(stem: str | PathLike[str]) -> Model:
@@ -47,23 +50,28 @@ def read_original(stem: str | PathLike[str]) -> Model:
     -------
     Model
         Its options say compat="r8", so values are compared in float32. Where STEM.unpruned is missing, or holds the
-        trees of several trials (then nobody knows which of them was pruned), the pruned tree stands for both.
+        trees of several trials (then nobody knows which of them was pruned), the pruned tree stands for both. The soft
+        thresholds of ``c4.5 -p`` are those of the pruned tree.
 
     Raises
     ------
     DataError
-        When a file is missing or is none of these, does not go with the names, or has soft thresholds (-p).
+        When a file is missing, is none of these, or does not go with the names.
     """
     path = Path(stem)
     stem = str(path.with_suffix("")) if path.suffix in (PRUNED, UNPRUNED, ".names") else str(path)
-    schema, (pruned,) = _only(read_trees(stem + PRUNED, read_names(f"{stem}.names")), stem + PRUNED)
-    unpruned = [pruned]
+    names = read_names(f"{stem}.names")
+    schema, found = _trees(stem + PRUNED, names)
+    if len(found) != 1:
+        raise DataError(f"holds {len(found)} trees where one is due: give a file that c4.5 saved", stem + PRUNED)
+    (pruned, soft), unpruned = found[0], [found[0][0]]
     if Path(stem + UNPRUNED).exists():
-        schema_too, unpruned = read_trees(stem + UNPRUNED, read_names(f"{stem}.names"))
+        schema_too, unpruned = read_trees(stem + UNPRUNED, names)
         if schema_too != schema:
             raise DataError(f"its values are not those of {stem + PRUNED}: give files of one run", stem + UNPRUNED)
     record = {"source": "c4.5", "cases": float(pruned.weight[0])}
-    return Model(schema, unpruned[0] if len(unpruned) == 1 else pruned, pruned, {"compat": "r8"}, record)
+    grown = unpruned[0] if len(unpruned) == 1 else pruned
+    return Model(schema, grown, pruned, {"compat": "r8"}, record, soft=soft)
 
 
 def read_trees(path: str | PathLike[str], schema: Schema) -> tuple[Schema, list[Tree]]:
@@ -84,8 +92,13 @@ def read_trees(path: str | PathLike[str], schema: Schema) -> tuple[Schema, list[
     Raises
     ------
     DataError
-        When the file is missing or is none of these, does not go with the schema, or has soft thresholds (-p).
+        When the file is missing, is none of these, or does not go with the schema.
     """
+    found, trees = _trees(path, schema)
+    return found, [tree for tree, _ in trees]
+
+
+def _trees(path: str | PathLike[str], schema: Schema) -> tuple[Schema, list[_Grown]]:
     content = read_bytes(path)
     try:
         return _read(content, schema, "<", {})
@@ -96,12 +109,6 @@ def read_trees(path: str | PathLike[str], schema: Schema) -> tuple[Schema, list[
             raise DataError(
                 f"is no tree of C4.5 with these names ({fault}): give the .names file of it", path
             ) from None
-    except _SoftThresholdError as fault:
-        raise DataError(str(fault), path) from None
-
-
-class _SoftThresholdError(Exception):
-    """A tree that was grown with -p."""
 
 
 class _SizeNeededError(Exception):
@@ -114,13 +121,7 @@ class _SizeNeededError(Exception):
 _FAULTS: Final = (struct.error, ValueError, ModelError)
 
 
-def _only(read: tuple[Schema, list[Tree]], path: str) -> tuple[Schema, list[Tree]]:
-    if len(read[1]) != 1:
-        raise DataError(f"holds {len(read[1])} trees where one is due: give a file that c4.5 saved", path)
-    return read
-
-
-def _read(content: bytes, schema: Schema, order: str, sizes: dict[int, int]) -> tuple[Schema, list[Tree]]:
+def _read(content: bytes, schema: Schema, order: str, sizes: dict[int, int]) -> tuple[Schema, list[_Grown]]:
     """The trees of a file, where need be by trying how large the sets of values of a "discrete N" attribute are."""
     try:
         return _Reader(content, schema, order, sizes).trees()
@@ -145,8 +146,8 @@ class _Reader:
         self._content, self._schema, self._order, self._sizes = content, schema, order, sizes
         self._at = 0
 
-    def trees(self) -> tuple[Schema, list[Tree]]:
-        schema, trees = self._schema, list[Tree]()
+    def trees(self) -> tuple[Schema, list[_Grown]]:
+        schema, trees = self._schema, list[_Grown]()
         while self._at < len(self._content):
             if self._bytes(1) != b"\n":
                 raise ValueError("a tree does not begin with a line feed")
@@ -154,8 +155,7 @@ class _Reader:
             if trees and found != schema:
                 raise ValueError("its trees have different values")
             schema = found
-            trees.append(tree_of([_mapped(node, sets, schema) for node, sets in nodes]))
-            validate_tree(trees[-1], schema)
+            trees.append(_grown([_mapped(node, sets, schema) for node, sets in nodes], schema))
         if not trees:
             raise ValueError("it is empty")
         return schema, trees
@@ -181,9 +181,7 @@ class _Reader:
         node = node._replace(attribute=attribute, n_branches=n_branches)
         if kind == THRESHOLD:
             cut, lower, upper = self._numbers("fff")
-            if not lower == cut == upper:
-                raise _SoftThresholdError("has soft thresholds, which are not supported: grow it again without -p")
-            return node._replace(threshold=cut), []
+            return node._replace(threshold=cut, lower=lower, upper=upper), []
         if kind == DISCRETE:
             return node, []
         size = self._size_of(attribute)
@@ -233,6 +231,14 @@ class _Reader:
             raise ValueError("it ends in the middle")
         self._at += length
         return found
+
+
+def _grown(nodes: list[Node], schema: Schema) -> _Grown:
+    tree, soft = tree_of(nodes), soft_thresholds_of(nodes)
+    validate_tree(tree, schema)
+    if soft is not None:
+        soft.check(tree)
+    return tree, soft
 
 
 def _mapped(node: Node, sets: list[bytes], schema: Schema) -> Node:

@@ -17,7 +17,7 @@ import numpy as np
 from c45gpu import __version__
 from c45gpu.errors import DataError, OptionError
 from c45gpu.exchange.exported import Exported, exported, free_name, input_names, most_common_branches
-from c45gpu.model.predict import leaf_probabilities, predicted_classes
+from c45gpu.model.predict import leaf_probabilities
 from c45gpu.model.tree import LEAF, THRESHOLD
 
 _NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -51,13 +51,16 @@ def to_pmml(
     Raises
     ------
     OptionError
-        When `unknown` is none of the three, or there is no tree in the model.
+        When `unknown` is none of the three, or "fractions" where mistakes have costs, or there is no tree in the model.
     DataError
         When a name holds a character that XML cannot say, or a threshold is infinite.
     """
     if unknown not in _STRATEGIES:
         raise OptionError(f"unknown={unknown!r} will not do: give 'fractions', 'refuse' or 'most_common'")
-    return "".join(_document(_Names(exported(model, unpruned=unpruned)), unknown))
+    what = exported(model, unpruned=unpruned)
+    if what.costs is not None and unknown == "fractions":
+        raise OptionError("weightedConfidence does not know what mistakes cost: give unknown='refuse' or 'most_common'")
+    return "".join(_document(_Names(what), unknown))
 
 
 class _Names:
@@ -125,7 +128,7 @@ def _nodes(names: _Names, default: list[int] | None) -> Iterator[str]:
     """All nodes, each with the predicate of the branch that leads to it, nested without recursion."""
     what, tree = names.what, names.what.tree
     probabilities = leaf_probabilities(tree)
-    classes = np.where(tree.kind == LEAF, predicted_classes(probabilities), tree.label)
+    classes = np.where(tree.kind == LEAF, what.classes_of(probabilities), tree.label)
     closing = np.bincount(tree.end, minlength=tree.n_nodes + 1).tolist()
     branch_of = np.zeros(tree.n_nodes, np.int64)
     branch_of[tree.branch] = np.arange(len(tree.branch)) - np.repeat(tree.branch_start[:-1], np.diff(tree.branch_start))

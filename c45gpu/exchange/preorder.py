@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 
 
@@ -22,8 +23,8 @@ class Node(NamedTuple):
     class_weights : sequence of float
     attribute : int
         -1 at a leaf.
-    threshold : float
-        NaN where there is none.
+    threshold, lower, upper : float
+        NaN where there is none; the latter two are where a soft threshold begins and ends to matter.
     n_branches : int
     branch_of_code : sequence of int
         For a test of values the branch of each, -1 for none.
@@ -36,6 +37,8 @@ class Node(NamedTuple):
     class_weights: Sequence[float]
     attribute: int = -1
     threshold: float = np.nan
+    lower: float = np.nan
+    upper: float = np.nan
     n_branches: int = 0
     branch_of_code: Sequence[int] = ()
 
@@ -64,6 +67,13 @@ def tree_of(nodes: Sequence[Node]) -> Tree:
         errors=np.array([node.errors for node in nodes], np.float64),
         class_weights=np.array([node.class_weights for node in nodes], np.float64),
     )
+
+
+def soft_thresholds_of(nodes: Sequence[Node]) -> SoftThresholds | None:
+    """The soft thresholds of all nodes, if there is one."""
+    if all(node.lower == node.threshold == node.upper for node in nodes if node.kind == THRESHOLD):
+        return None
+    return SoftThresholds(*(np.array([getattr(node, bound) for node in nodes]) for bound in ("lower", "upper")))
 
 
 def _parents(nodes: Sequence[Node]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

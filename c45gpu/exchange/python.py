@@ -35,7 +35,7 @@ _{name}_leaves = {{
 
 def {name}(case):
     found = {name}_proba(case)
-    return {name}_classes[found.index(max(found))]
+    {decide}
 
 
 def {name}_proba(case):
@@ -111,12 +111,27 @@ def to_python(model: Any, *, name: str = "classify", unpruned: bool = False) -> 
         leaves=_lines(
             (node, repr(tuple(probabilities[node].tolist()))) for node in np.flatnonzero(tree.kind == LEAF).tolist()
         ),
+        decide=_MOST_PROBABLE.format(name=name)
+        if what.costs is None
+        else _CHEAPEST.format(name=name, costs=_costs(what)),
         numeric=_NUMERIC if what.unknown is None else _RELEASE8.format(*what.unknown),
     )
 
 
+_MOST_PROBABLE: Final = "return {name}_classes[found.index(max(found))]"
+_CHEAPEST: Final = """\
+worth = [0.0] * len(found)
+    for probability, costs in zip(found, {costs}):
+        for number, cost in enumerate(costs):
+            worth[number] -= probability * cost
+    return {name}_classes[worth.index(max(worth))]"""
 _NUMERIC: Final = "return int(value > threshold)"
 _RELEASE8: Final = "return None if {!r} <= value <= {!r} else int(value > threshold)"
+
+
+def _costs(what: Exported) -> str:
+    """What it costs to take a class for each of all classes, for one class after the other."""
+    return repr(tuple(map(tuple, [] if what.costs is None else what.costs.tolist())))
 
 
 def _lines(entries: Iterable[tuple[int, str]]) -> str:

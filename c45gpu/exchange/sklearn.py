@@ -52,12 +52,15 @@ def to_sklearn(model: Any, *, unknown: MostCommon, unpruned: bool = False) -> An
     Raises
     ------
     OptionError
-        When `unknown` is missing, or there is no tree in the model.
+        When `unknown` is missing, mistakes have costs, or there is no tree in the model.
     DataError
         When so much would have to be repeated that the tree grows out of all proportion.
     """
-    shaped = _shaped(model, unknown, unpruned)
-    found, probabilities, what = shaped
+    found, probabilities, what = _shaped(model, unknown, unpruned)
+    if what.costs is not None:
+        raise OptionError(
+            "scikit-learn's tree does not know what mistakes cost: train without costs, or use another export"
+        )
     n, n_classes, n_attributes = len(found.column), what.schema.n_classes, len(what.schema.attributes)
     classifier = optional("sklearn.tree").DecisionTreeClassifier()
     classifier.fit(np.zeros((n_classes, n_attributes)), np.arange(n_classes))
@@ -100,7 +103,7 @@ def to_shap(model: Any, *, unknown: MostCommon, unpruned: bool = False) -> dict[
     Raises
     ------
     OptionError
-        When `unknown` is missing, or there is no tree in the model.
+        When `unknown` is missing, mistakes have costs, or there is no tree in the model.
     DataError
         When so much would have to be repeated that the tree grows out of all proportion.
     """

@@ -9,7 +9,7 @@ from c45gpu.data.schema import Attribute
 from c45gpu.data.values import listed, shown
 from c45gpu.errors import OptionError
 from c45gpu.exchange.exported import Exported, Unknown, exported, most_common_branches, require_unknown
-from c45gpu.model.predict import leaf_probabilities, predicted_classes
+from c45gpu.model.predict import leaf_probabilities
 from c45gpu.model.tree import LEAF, THRESHOLD
 from c45gpu.rules.export import sql_name, sql_number, sql_text
 
@@ -84,7 +84,7 @@ def _results(what: Exported, probability_of: str | None) -> list[str]:
     probabilities = leaf_probabilities(what.tree)
     classes = what.schema.classes
     if probability_of is None:
-        return [sql_text(classes[c]) for c in predicted_classes(probabilities)]
+        return [sql_text(classes[c]) for c in what.classes_of(probabilities)]
     if probability_of not in classes:
         raise OptionError(f"there is no class {shown(probability_of)}: the classes are {listed(classes)}")
     return [repr(p) for p in probabilities[:, classes.index(probability_of)].tolist()]

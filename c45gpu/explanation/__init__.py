@@ -11,7 +11,8 @@ from c45gpu.exchange.exported import model_of
 from c45gpu.explanation.asked import Asked
 from c45gpu.explanation.nearest import nearest_change
 from c45gpu.explanation.told import Change, Explanation, Reached, Step
-from c45gpu.model.predict import frequencies_of_shares, leaf_shares, predicted_classes
+from c45gpu.model.decide import smoothed
+from c45gpu.model.predict import frequencies_of_shares, leaf_probabilities, leaf_shares, predicted_classes
 from c45gpu.model.route import branches_taken
 from c45gpu.rules.export import in_words
 
@@ -41,16 +42,18 @@ def explain(model: Any, X: Any, *, leaves: int = 5, unpruned: bool = False) -> l
     DataError
         When the cases do not fit the model.
     OptionError
-        When there is no tree in the model.
+        When there is no tree in the model, or a classifier predicts by soft thresholds.
     """
     kept = model_of(model)
     table = table_of(kept, X)
     tree = kept.unpruned if unpruned else kept.pruned
+    says = smoothed(tree) if getattr(model, "laplace", False) else tree
     found = leaf_shares(tree, table)
-    frequencies = frequencies_of_shares(tree, *found, table.n_cases)
-    classes = predicted_classes(frequencies).tolist()
+    frequencies = frequencies_of_shares(says, *found, table.n_cases)
+    classes = predicted_classes(frequencies, kept.costs).tolist()
     first = np.searchsorted(found.cases, np.arange(table.n_cases + 1))
-    asked = Asked(tree, kept.schema, table)
+    labels = predicted_classes(leaf_probabilities(says), kept.costs).tolist()
+    asked = Asked(tree, kept.schema, table, labels)
     explained = []
     for case in range(table.n_cases):
         here = slice(first[case], first[case + 1])

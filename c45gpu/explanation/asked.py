@@ -6,7 +6,6 @@ import numpy as np
 
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
-from c45gpu.model.predict import leaf_probabilities, predicted_classes
 from c45gpu.model.tree import Tree
 from c45gpu.rules.paths import conditions_of
 from c45gpu.rules.rule import Condition
@@ -15,9 +14,9 @@ from c45gpu.rules.rule import Condition
 class Asked:
     """A tree and cases, and what the tree asks of them."""
 
-    def __init__(self, tree: Tree, schema: Schema, table: Table) -> None:
+    def __init__(self, tree: Tree, schema: Schema, table: Table, labels: list[int]) -> None:
         self.tree, self.schema, self.table = tree, schema, table
-        self.labels: list[int] = predicted_classes(leaf_probabilities(tree)).tolist()
+        self.labels = labels  # the class that each node's cases are given
 
     def path(self, leaf: int) -> list[tuple[int, int, Condition]]:
         """From the root down: a node, the branch towards the leaf, and the condition of that branch."""

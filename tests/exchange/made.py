@@ -153,6 +153,7 @@ def with_most_common(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray
 MODELS = {
     "trained": lambda: trained(min_cases=1),
     "release 8": lambda: trained(min_cases=1, compat="r8"),
+    "groups": lambda: trained(min_cases=1, group_values=True),
     "random": lambda: random_model(6),
     "another": lambda: random_model(12),
     "a leaf": lambda: made(leaf(1.0, 3.0, 0.5)),

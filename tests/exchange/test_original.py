@@ -132,6 +132,15 @@ def test_a_stem(stem: Path) -> None:
     assert (both.options["compat"], both.record["cases"]) == ("r8", 7.0)
 
 
+def test_soft_thresholds(stem: Path) -> None:
+    stem.with_suffix(".tree").write_bytes(as_bytes(ROOT, SCHEMA, lower=-0.5, upper=2.0))
+    model = read_original(stem)
+    assert model.soft is not None
+    np.testing.assert_array_equal(model.soft.lower, [-0.5, np.nan, np.nan])
+    np.testing.assert_array_equal(model.soft.upper, [2.0, np.nan, np.nan])
+    assert model.pruned.equals(tree_of(ROOT, SCHEMA))
+
+
 def test_trials(stem: Path) -> None:
     stem.with_suffix(".tree").write_bytes(as_bytes(ROOT, SCHEMA))
     stem.with_suffix(".unpruned").write_bytes(as_bytes(RAW, SCHEMA) + as_bytes(ROOT, SCHEMA))
@@ -162,7 +171,7 @@ def changed(content: bytes, at: int, to: bytes) -> bytes:
         (changed(as_bytes(ROOT, SCHEMA), 3, b"\x09\x09"), "labelled with a class that there is not"),
         (changed(as_bytes(ROOT, SCHEMA), 25, b"\x05\x00"), "tests attribute 5 with 2 branches"),
         (changed(as_bytes(ROOT, SCHEMA), 25, b"\x01\x00"), "a threshold for an attribute that is not continuous"),
-        (as_bytes(ROOT, SCHEMA, lower=0.0), "has soft thresholds, which are not supported: grow it again without -p"),
+        (as_bytes(ROOT, SCHEMA, lower=0.2), "has bounds that do not enclose its threshold"),
     ],
 )
 def test_what_is_no_tree(content: bytes, match: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import shutil
 import sqlite3
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ def named(model: Model) -> Model:
     """The same with a name for each attribute: no column of a database is called nothing."""
     attributes = [Attribute(a.name or "flag", a.kind, a.values, a.capacity) for a in model.schema.attributes]
     schema = Schema(tuple(attributes), model.schema.classes)
-    return Model(schema, model.unpruned, model.pruned, model.options, model.record)
+    return replace(model, schema=schema)
 
 
 def test_sql_by_hand() -> None:
