@@ -1,0 +1,61 @@
+"""What the documentation names is there."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from c45gpu import C45Classifier, Options, exchange
+from c45gpu.cli import main
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+COMMANDS = ("train", "predict", "show", "evaluate", "rules", "export", "import", "compare", "info")
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def helps() -> dict[str, str]:
+    """What each command says of itself."""
+    import contextlib
+    import io
+
+    told = {}
+    for command in COMMANDS:
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            assert main([command, "--help"]) == 0
+        told[command] = said.getvalue()
+    return told
+
+
+@pytest.mark.parametrize("name", ["migration.md", "exporting.md"])
+def test_options_of_the_command_line(name: str, helps: dict[str, str]) -> None:
+    text, known = page(name), " ".join(helps.values())
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    assert len(options) > 3
+    assert {option for option in options if option not in known} == set()
+    assert (
+        set(re.findall(r"`c45gpu ([a-z]+)|^c45gpu ([a-z]+)", text, re.MULTILINE))
+        - {pair for command in COMMANDS for pair in ((command, ""), ("", command))}
+        == set()
+    )
+
+
+def test_parameters_of_the_migration_page() -> None:
+    known = {*inspect.signature(C45Classifier).parameters, *inspect.signature(Options).parameters}
+    known |= {"sample_weight"}
+    columns = [line.split("|")[-3] for line in page("migration.md").splitlines() if line.startswith("| ")]
+    named = {name for column in columns for name in re.findall(r"\b([a-z_]+)=", column)}
+    assert len(named) > 12
+    assert named - known == set()
+
+
+def test_functions_of_the_exporting_page() -> None:
+    named = set(re.findall(r"\b((?:to|read)_[a-z0-9]+)\(", page("exporting.md")))
+    assert len(named) > 10
+    assert named - set(exchange.__all__) == set()
