@@ -65,7 +65,7 @@ def _{name}_branch(case, attribute, threshold, branch_of_code):
     if codes is None:
         value = float(value)
         {numeric}
-    if isinstance(value, float) and value.is_integer():
+    if hasattr(value, "is_integer") and not isinstance(value, bool) and value.is_integer():
         value = int(value)
     code = codes.get(str(value), len(branch_of_code))
     return branch_of_code[code] if code < len(branch_of_code) else None

@@ -77,10 +77,15 @@ def test_python_takes_unknown_values_in_every_guise() -> None:
 
 
 def test_python_names_values_as_training_does() -> None:
-    X = np.array([[True, 1], [False, 2], [True, 3], [False, 1]] * 5, object)
-    classifier = C45Classifier(min_cases=1, categorical_features=[1]).fit(X, ["a", "b", "a", "b"] * 5)
+    numbers = np.array([1.0, 2.0, 3.5])
+    classifier = C45Classifier(min_cases=1, categorical_features=[0]).fit(np.tile(numbers, 9)[:, None], list("abc") * 9)
     classify = run_python(to_python(classifier))["classify"]
-    assert [classify({"x0": row[0], "x1": float(row[1])}) for row in X[:4]] == ["a", "b", "a", "b"]
+    for number in (float, np.float32, np.float64):
+        assert [classify({"x0": number(x)}) for x in numbers] == ["a", "b", "c"]
+    assert [classify({"x0": number(2)}) for number in (int, np.int8, str)] == ["b"] * 3
+    truths = np.array([True, False] * 9, object)
+    classify = run_python(to_python(C45Classifier().fit(truths[:, None], list("ab") * 9)))["classify"]
+    assert [classify({"x0": x}) for x in (True, np.False_, "True", False)] == ["a", "b", "a", "b"]
 
 
 @pytest.mark.parametrize("name", ["", "1x", "a b", "class", "f(): pass\ndef g"])
