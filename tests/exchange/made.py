@@ -15,6 +15,7 @@ from c45gpu.induction.train import train
 from c45gpu.model.predict import class_frequencies, predicted_classes
 from c45gpu.model.store import Model
 from c45gpu.model.tree import THRESHOLD, Tree
+from c45gpu.model.unrounded import last_rounding_to
 from tests.golden_trees import Node, chain, empty_leaf, inner, leaf, tree_of
 
 N_ROWS = 10_000
@@ -40,7 +41,8 @@ def cases(n_cases: int = N_ROWS, *, seed: int = 7, beside: Tree | None = None, u
         if beside is not None:
             cuts = beside.threshold[(beside.kind == THRESHOLD) & (beside.attribute == attribute)]
             near = [f(x) for x in cuts.tolist() for f in (float, above, lambda x: x + 1e-8 * abs(x))]
-            near += [-999.0, -999.00001, -998.9999, math.inf, -math.inf]
+            ends = last_rounding_to(-999.0), -last_rounding_to(999.0)
+            near += [-999.0, -999.00001, -998.9999, *ends, above(ends[0]), -above(-ends[1]), math.inf, -math.inf]
             column[: len(near)] = near[:n_cases]
         column[chance.random(n_cases) < unknown] = np.nan
         numbers.append(chance.permutation(column))
