@@ -165,7 +165,7 @@ class Scorer:
     def _keep(self, histogram: Any, price: Price) -> Kept | None:
         """The histograms of the largest nodes, as many as there is memory for."""
         count = self._level.stop - self._level.start
-        most = self._device.sizes.histogram_bytes // (2 * 8 * price.n_cells)
+        most = self._device.sizes.histogram_bytes // max(1, 2 * 8 * price.n_cells)
         nodes = np.flatnonzero(price.worth_keeping(count))
         nodes = np.sort(nodes[np.argsort(-count[nodes], kind="stable")][:most])
         if not len(nodes):

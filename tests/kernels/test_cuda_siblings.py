@@ -55,6 +55,20 @@ def launches(cases: Table, cut: Sizes, checks: bool = False) -> list[Launch]:
     return gpu.launches
 
 
+def test_codes_of_which_there_are_none() -> None:
+    """A column that is unknown in all cases, and nothing else."""
+    column = np.full(20, np.nan, np.float32)
+    same_tree(table_of([column], np.arange(20) % 2, 2), Options(min_cases=1), CODES)
+
+
+@pytest.mark.parametrize("finish", [20, 60])
+def test_siblings_that_were_finished(finish: int) -> None:
+    """They leave no cases that could be counted, and their parents to nobody."""
+    with ALWAYS:
+        kernels = [launch.kernel for launch in launches(waves(300), CODES._replace(finish_cases=finish))]
+    assert {"take_off", "finish"} <= set(kernels)
+
+
 @pytest.mark.parametrize("kind", ["whole cases", "unknown values", "weights"])
 def test_deep_trees(kind: str) -> None:
     cases = waves(300)
