@@ -17,6 +17,7 @@ from cyclopts import App, CycloptsError, UnknownOptionError
 from c45gpu import __version__
 from c45gpu.cli.bring import bring
 from c45gpu.cli.compare import compare
+from c45gpu.cli.convert import convert
 from c45gpu.cli.evaluate import evaluate
 from c45gpu.cli.export import export
 from c45gpu.cli.info import info
@@ -39,12 +40,12 @@ _NOT_SUPPORTED: Final = {
 
 app = App(
     name="c45gpu",
-    help="C4.5, complete and exact: decision trees from .names/.data, CSV or Parquet.",
+    help="C4.5, complete and exact: decision trees from .names/.data, CSV, ARFF or Parquet.",
     version=__version__,
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (train, predict, show, evaluate, rules, path, export, compare, info):
+for command in (train, predict, show, evaluate, rules, path, export, convert, compare, info):
     app.command(command)
 app.command(bring, name="import")  # a word that no Python function can have
 

@@ -24,12 +24,12 @@ STEM_SUFFIXES = (".names", ".data", ".test")  # what completion in a shell adds 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Columns:
-    """How to read a file whose columns have names (CSV, Parquet); C4.5's files say it themselves.
+    """How to read a file whose columns have names (CSV, ARFF, Parquet); C4.5's files say it themselves.
 
     Parameters
     ----------
     target : str
-        The column that holds the class.
+        The column that holds the class. [default: ARFF's last]
     categorical : tuple of str
         Columns to be taken as discrete, comma-separated.
     continuous : tuple of str
@@ -63,7 +63,7 @@ def training_table(source: str, columns: Columns) -> Table:
     Parameters
     ----------
     source : str
-        The stem of .names and .data files, or a CSV or Parquet file.
+        The stem of .names and .data files, or a CSV, ARFF or Parquet file.
     columns : Columns
 
     Raises
@@ -74,7 +74,9 @@ def training_table(source: str, columns: Columns) -> Table:
         When the options do not suit the source.
     """
     stem = stem_of(source)
-    table = _from_frame(source, columns) if stem is None else _from_stem(stem, columns)
+    table = file_table(source, columns) if stem is None else stem_table(stem, columns)
+    if stem is None:
+        _refuse_infinities(table, source)
     _require_known_values(table, source if stem is None else f"{stem}.data")
     schema = table.schema
     note(f"{source}: {table.n_cases} cases, {len(schema.attributes)} attributes, {schema.n_classes} classes")
@@ -84,7 +86,7 @@ def training_table(source: str, columns: Columns) -> Table:
 
 
 def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
-    """Cases for a model: a .data or .test file in C4.5's layout, or a CSV or Parquet file.
+    """Cases for a model: a .data or .test file in C4.5's layout, or a CSV, ARFF or Parquet file.
 
     Parameters
     ----------
@@ -113,24 +115,42 @@ def stem_of(source: str) -> str | None:
     return stem if Path(f"{stem}.names").exists() else None
 
 
-def _from_stem(stem: str, columns: Columns) -> Table:
+def stem_table(stem: str, columns: Columns) -> Table:
+    """The cases of STEM.data, of which STEM.names says what they are.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read.
+    OptionError
+        When `columns` says something, too.
+    """
     if given := columns.given():
-        raise OptionError(f"--{next(iter(given))} is for CSV and Parquet: {stem}.names says what the columns are")
+        raise OptionError(f"--{next(iter(given))} is for CSV, ARFF and Parquet: {stem}.names says what the columns are")
     from c45gpu.data.c45files import read_cases, read_names
 
     return read_cases(f"{stem}.data", read_names(f"{stem}.names"))
 
 
-def _from_frame(source: str, columns: Columns) -> Table:
+def file_table(source: str, columns: Columns) -> Table:
+    """The cases of a file whose columns have names.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read.
+    OptionError
+        When it is not said which column is the class, and the format does not say it.
+    """
     if not Path(source).exists():
-        raise DataError(f"there is no such file, and no {source}.names: give a stem or a CSV or Parquet file", source)
-    if columns.target is None:
+        raise DataError(
+            f"there is no such file, and no {source}.names: give a stem or a CSV, ARFF or Parquet file", source
+        )
+    if columns.target is None and ".arff" not in Path(source).suffixes[-2:]:
         raise OptionError(f"--target is missing: name the column of {source} that holds the class")
     from c45gpu.data.frames import read_file
 
-    table = read_file(source, **columns.given())
-    _refuse_infinities(table, source)
-    return table
+    return read_file(source, **columns.given())
 
 
 def _refuse_infinities(table: Table, path: str) -> None:

@@ -29,7 +29,7 @@ def evaluate(
     model : str
         A model file.
     file : str
-        The cases: a .data or .test file in C4.5's layout, or a CSV or Parquet file.
+        The cases: a .data or .test file in C4.5's layout, or a CSV, ARFF or Parquet file.
     as_json : bool
         Print one JSON document.
     """

@@ -43,7 +43,7 @@ def predict(
     model : str
         A model file.
     file : str
-        The cases: a .data or .test file in C4.5's layout, or a CSV or Parquet file; the class may be missing.
+        The cases: a .data or .test file in C4.5's layout, or a CSV, ARFF or Parquet file; the class may be missing.
     proba : bool
         Print the probability of each class instead, as CSV.
     laplace : bool

@@ -42,8 +42,8 @@ def rules(
     Parameters
     ----------
     source : str
-        What to train on (the stem of .names and .data files, or a CSV or Parquet file), or a model that c45gpu saved,
-        or a rule list that it saved.
+        What to train on (the stem of .names and .data files, or a CSV, ARFF or Parquet file), or a model that c45gpu
+        saved, or a rule list that it saved.
     stem : str
         The original's letter for SOURCE.
     data : str

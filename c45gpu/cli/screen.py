@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from c45gpu.induction.grow import Progress
+    from c45gpu.induction.grow import Progress as Growing
 
 
 def note(text: str) -> None:
@@ -41,8 +41,24 @@ def show_warning(
 
 
 @contextmanager
-def progress_of(n_cases: int) -> Iterator[Callable[[Progress], None] | None]:
+def progress_of(n_cases: int) -> Iterator[Callable[[Growing], None] | None]:
     """A bar that fills as cases reach leaves, or None where nobody watches."""
+    with _bar(n_cases, "growing") as update:
+        if update is None:
+            yield None
+            return
+        yield lambda at: update(n_cases - at.open_weight, f"level {at.depth}: {at.nodes} nodes, {at.open_nodes} open")
+
+
+@contextmanager
+def bar_of(n_cases: int, doing: str) -> Iterator[Callable[[int], None] | None]:
+    """A bar that fills as cases are done, or None where nobody watches."""
+    with _bar(n_cases, doing) as update:
+        yield None if update is None else lambda done: update(done, doing)
+
+
+@contextmanager
+def _bar(total: float, doing: str) -> Iterator[Callable[[float, str], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
@@ -51,9 +67,5 @@ def progress_of(n_cases: int) -> Iterator[Callable[[Progress], None] | None]:
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("growing", total=n_cases)
-        yield lambda at: bar.update(
-            task,
-            completed=n_cases - at.open_weight,
-            description=f"level {at.depth}: {at.nodes} nodes, {at.open_nodes} open",
-        )
+        task = bar.add_task(doing, total=total)
+        yield lambda done, said: bar.update(task, completed=done, description=said)

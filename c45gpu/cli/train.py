@@ -120,7 +120,7 @@ def train(
     Parameters
     ----------
     source : str
-        The stem of .names and .data files, or a CSV or Parquet file.
+        The stem of .names and .data files, or a CSV, ARFF or Parquet file.
     stem : str
         The original's letter for SOURCE.
     columns : Columns

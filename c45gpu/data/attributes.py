@@ -118,9 +118,16 @@ def matched(attribute: Attribute, column: Column, *, spelling: Spelling = litera
 
 
 def classes_of(
-    column: Column, spelling: Spelling, fault: Fault, known: Sequence[str] | None = None
+    column: Column,
+    spelling: Spelling,
+    fault: Fault,
+    known: Sequence[str] | None = None,
+    *,
+    keep_order: bool = False,
 ) -> tuple[tuple[str, ...], Int32s]:
     """The classes that a column names, in order, and each case's; -1 for none, if the classes are known.
+
+    With `keep_order` a dictionary says which classes there are, used or not, and their order; else they are sorted.
 
     Raises
     ------
@@ -129,7 +136,9 @@ def classes_of(
     """
     distinct, codes = _coded(column, fault)
     names = [spelling(value) for value in distinct]
-    classes = in_order({name for name in names if name is not None}) if known is None else list(known)
+    classes = list(dict.fromkeys(name for name in names if name is not None)) if known is None else list(known)
+    if known is None and not (keep_order and pa.types.is_dictionary(column.type)):
+        classes = in_order(classes)
     found = _translated(names, codes, {name: number for number, name in enumerate(classes)})
     lacking = found < 0
     if known is None and lacking.any():

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.blocks import Progress, blocks_of, numeral, spelled
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath
 from c45gpu.data.values import UNKNOWN, shown
-from c45gpu.data.wholefile import write_whole
+from c45gpu.data.wholefile import whole_file
 from c45gpu.errors import DataError
 
 _UNWRITABLE = re.compile("[\0\n\r\ud800-\udfff]")
@@ -45,7 +45,7 @@ def write_names(schema: Schema, path: FilePath) -> None:
     _write(lines, path)
 
 
-def write_cases(table: Table, path: FilePath) -> None:
+def write_cases(table: Table, path: FilePath, progress: Progress | None = None) -> None:
     """Write a ``.data`` or ``.test`` file; numbers are written with all digits that they need.
 
     Parameters
@@ -53,6 +53,8 @@ def write_cases(table: Table, path: FilePath) -> None:
     table : Table
         Values of ignored attributes, which it does not have, are written as unknown; so is a missing class.
     path : str or os.PathLike
+    progress : callable, optional
+        Is told how many cases are written.
 
     Raises
     ------
@@ -61,6 +63,10 @@ def write_cases(table: Table, path: FilePath) -> None:
     """
     if table.weights is not None and (table.weights != 1).any():
         raise DataError("the cases have weights, which a .data file cannot hold: write CSV, or drop the weights", path)
+    _write((line for part in blocks_of(table, progress) for line in _records(part, path)), path)
+
+
+def _records(table: Table, path: FilePath) -> Iterable[str]:
     columns: list[Iterable[str]] = []
     for a, attribute in enumerate(table.schema.attributes):
         if table.columns[a] is None:
@@ -68,9 +74,9 @@ def write_cases(table: Table, path: FilePath) -> None:
         elif attribute.kind == "discrete":
             columns.append(_names(attribute.values, table.column(a), path))
         else:
-            columns.append(_numeral(value) for value in table.column(a).tolist())
+            columns.append(UNKNOWN if value != value else numeral(value) for value in table.column(a).tolist())
     columns.append(_names(table.schema.classes, table.classes, path))
-    _write(map(",".join, zip(*columns, strict=True)), path)
+    return map(",".join, zip(*columns, strict=True))
 
 
 def _declared(attribute: Attribute, path: FilePath) -> str:
@@ -89,16 +95,12 @@ def _escaped(names: Iterable[str], path: FilePath) -> list[str]:
 
 
 def _names(names: tuple[str, ...], codes: npt.NDArray[Any], path: FilePath) -> Iterable[str]:
-    texts: list[str] = np.array([*_escaped(names, path), UNKNOWN], object)[codes].tolist()
-    return texts
-
-
-def _numeral(value: float) -> str:
-    return UNKNOWN if value != value else repr(value).removesuffix(".0")
+    return spelled(_escaped(names, path), UNKNOWN, codes)
 
 
 def _write(lines: Iterable[str], path: FilePath) -> None:
     try:
-        write_whole("".join(f"{line}\n" for line in lines).encode(), path)
+        with whole_file(path) as stream:
+            stream.writelines(f"{line}\n".encode() for line in lines)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror}): check the folder and its free space", path) from None

@@ -52,7 +52,7 @@ class CsvFile(NamedFile):
     def __init__(self, path: FilePath, delimiter: str) -> None:
         super().__init__(path)
         self._delimiter = delimiter
-        self._text = _text(path)
+        self._text = text_of(path)
         header = next(self._rows(), None)
         if header is None:
             raise DataError("is empty: give a file with data in it", path)
@@ -105,7 +105,7 @@ class CsvFile(NamedFile):
                 false_values=[],
                 auto_dict_encode=True,
                 auto_dict_max_cardinality=2**31 - 1,
-                check_utf8=False,  # it is, see `_text`
+                check_utf8=False,  # it is, see `text_of`
             ),
         )
 
@@ -160,8 +160,8 @@ class CsvFile(NamedFile):
             deque(self._rows(strict=True), maxlen=0)
 
 
-def _text(path: FilePath) -> bytes | mmap:
-    """The text of a file as UTF-8: not copied where it is plain ASCII, as nearly all large files are."""
+def text_of(path: FilePath) -> bytes | mmap:
+    """The text of a file, decompressed, as UTF-8: not copied where it is plain ASCII, as nearly all large files are."""
     codec = COMPRESSED.get(Path(path).suffix.lower())
     if codec is not None:
         return utf8(_decompressed(path, codec), path)

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from c45gpu.data.arfffile import ArffFile
 from c45gpu.data.arrays import assemble, chosen_columns, encode_classes, from_arrays
 from c45gpu.data.arrowcolumns import Column, numbers
 from c45gpu.data.arrowfile import IpcFile, ParquetFile
@@ -40,7 +41,9 @@ _OPENERS: Final[dict[str, Callable[[FilePath], NamedFile]]] = {
     ".tsv": partial(CsvFile, delimiter="\t"),
     **dict.fromkeys((".parquet", ".pq"), ParquetFile),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), IpcFile),
+    ".arff": ArffFile,
 }
+_TEXTS: Final = (".csv", ".tsv", ".arff")  # what may be compressed; the others compress by themselves
 
 
 def read_file(
@@ -53,22 +56,24 @@ def read_file(
     ignore: Sequence[str] = (),
     weight: str | None = None,
 ) -> Table:
-    """A table from a CSV, TSV, Parquet or Arrow IPC file, told apart by the suffix; CSV and TSV may be compressed.
+    """A table from a CSV, TSV, ARFF, Parquet or Arrow IPC file, told apart by the suffix; texts may be compressed.
 
     In CSV and TSV the first line names the columns, the blanks around a field do not count, and the texts in
     `c45gpu.data.csvfile.UNKNOWN_TEXTS` (an empty field, ``?``, ``NA``, ``NaN``, ...) are unknown; infinities are
-    values. In the other formats nulls, NaN, empty texts and ``?`` are unknown.
+    values. In Parquet and Arrow IPC nulls, NaN, empty texts and ``?`` are unknown. ARFF says itself which attributes
+    are discrete, in which order their values come, and what is unknown; texts in it are discrete, too.
 
     Parameters
     ----------
     path : str or os.PathLike
     target : str, optional
-        The column that holds the class; needed unless there is a schema, whose target it is by default.
+        The column that holds the class; needed unless there is a schema, whose target it is by default, or the last
+        attribute of an ARFF file is nominal, which it then is.
     schema : Schema, optional
         The attributes and classes of a model, matched by name: columns may come in any order, others are read over,
         values that it does not know are unknown, and the target may be absent (no case has a class then). Without one
         the attributes are learned from the file: every other column, in order, values and classes sorted - by size
-        if all of them are numbers, and named as they are written.
+        if all of them are numbers, and named as they are written. ARFF's are in the order declared.
     categorical, continuous, ignore : sequence of str
         Columns that are discrete, continuous or ignored whatever their type. Not with a schema.
     weight : str, optional
@@ -88,6 +93,7 @@ def read_file(
                 "categorical, continuous and ignore do not go with a schema, which says the kinds already"
             )
         return _matched_table(file, schema, target, weight)
+    target = file.own_target if target is None else target
     if target is None:
         raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
     return _learned_table(file, _Roles(target, weight, tuple(categorical), tuple(continuous), tuple(ignore)))
@@ -177,7 +183,7 @@ class _Roles(NamedTuple):
 
 def _opened(path: FilePath) -> NamedFile:
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED and suffixes[-2:-1] in ([".csv"], [".tsv"]):
+    if suffixes[-1:] and suffixes[-1] in COMPRESSED and suffixes[-2:-1] and suffixes[-2] in _TEXTS:
         suffixes.pop()
     opener = _OPENERS.get(suffixes[-1] if suffixes else "")
     if opener is None:
@@ -194,7 +200,12 @@ def _learned_table(file: NamedFile, roles: _Roles) -> Table:
     names = [name for name in file.names if name not in roles.apart]
     with ThreadPoolExecutor() as threads:
         pairs = list(threads.map(lambda name: _learned(file, name, columns, roles), names))
-    classes, codes = classes_of(columns.column(roles.target), file.spelling, partial(file.fault, roles.target))
+    classes, codes = classes_of(
+        columns.column(roles.target),
+        file.spelling,
+        partial(file.fault, roles.target),
+        keep_order=file.keeps_order,
+    )
     schema = Schema(tuple(a for a, _ in pairs), classes, roles.target)
     return Table(schema, [values for _, values in pairs], codes, _weights(file, columns, roles.weight))
 
@@ -206,7 +217,7 @@ def _learned(file: NamedFile, name: str, columns: Any, roles: _Roles) -> tuple[A
     if name in roles.continuous:
         return Attribute(name, "continuous"), numbers(column, fault)
     discrete = name in roles.categorical
-    return learned(name, column, discrete=discrete, spelling=file.spelling, keep_order=False, fault=fault)
+    return learned(name, column, discrete=discrete, spelling=file.spelling, keep_order=file.keeps_order, fault=fault)
 
 
 def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: str | None) -> Table:
@@ -232,7 +243,7 @@ def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: 
 
 def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.float64] | None:
     if name is None:
-        return None
+        return file.weights
     fault = partial(file.fault, name)
     weights = numbers(columns.column(name), fault).astype(np.float64)
     wrong = ~(np.isfinite(weights) & (weights >= 0))

@@ -9,6 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from c45gpu.data.schema import first_duplicate
 from c45gpu.data.tokens import FilePath
 from c45gpu.data.values import listed, shown
@@ -28,12 +31,22 @@ class NamedFile(ABC):
         The columns, in order.
     header : int or None
         The line that names them, in a text.
+    keeps_order : bool
+        Whether the file says in which order values and classes come; else they are sorted.
+    own_target : str or None
+        The column that holds the class, where the format says which.
+    weights : ndarray or None
+        The weights of the cases read, where the format has a place for them beside the columns.
     """
+
+    keeps_order = False
 
     def __init__(self, path: FilePath) -> None:
         self.path = path
         self.names: list[str] = []
         self.header: int | None = None
+        self.own_target: str | None = None
+        self.weights: npt.NDArray[np.float64] | None = None
 
     @abstractmethod
     def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:

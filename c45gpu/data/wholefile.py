@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from c45gpu.data.tokens import FilePath
 
 
-def write_whole(content: bytes, path: FilePath) -> None:
+@contextmanager
+def whole_file(path: FilePath) -> Iterator[BinaryIO]:
     """Write a file beside its place and move it there when it is complete; on any failure what was there stays.
 
     Parameters
     ----------
-    content : bytes
     path : str or os.PathLike
         A link is followed, not replaced.
+
+    Yields
+    ------
+    binary file
+        To be written to.
 
     Raises
     ------
@@ -28,7 +35,7 @@ def write_whole(content: bytes, path: FilePath) -> None:
     draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}.tmp")
     try:
         with open(draft, "xb") as stream:
-            stream.write(content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(draft, target)
@@ -36,3 +43,20 @@ def write_whole(content: bytes, path: FilePath) -> None:
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+def write_whole(content: bytes, path: FilePath) -> None:
+    """Write a file at once, as :func:`whole_file` does.
+
+    Parameters
+    ----------
+    content : bytes
+    path : str or os.PathLike
+
+    Raises
+    ------
+    OSError
+        When the place is not to be written to, or is full.
+    """
+    with whole_file(path) as stream:
+        stream.write(content)

@@ -1,0 +1,84 @@
+"""``c45gpu convert``, and ARFF with the other commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from c45gpu.cli import main
+from c45gpu.data.c45files import read_stem
+from c45gpu.data.frames import read_file
+from tests.data.same import assert_same
+
+CHAIN = ["p.arff", "p.csv.gz", "p.parquet", "sparse.arff.zst", "p.tsv", "p.arrow"]
+
+
+def convert(source: Path, output: Path, *options: str) -> None:
+    assert main(["convert", str(source), str(output), *options]) == 0
+
+
+def test_a_chain_of_conversions_ends_in_the_file_it_began_with(examples: Path, tmp_path: Path) -> None:
+    source, options = examples / "penguins", [""]
+    for name in [*CHAIN, "again.names"]:
+        sparse = ["--sparse"] if name.startswith("sparse") else []
+        convert(source, tmp_path / name, *filter(None, options), *sparse)
+        source, options = tmp_path / name, ["" if ".arff" in name else "--target=class"]
+    assert (tmp_path / "again.data").read_bytes() == (examples / "penguins.data").read_bytes()
+    assert_same(read_stem(tmp_path / "again")[0], read_stem(examples / "penguins")[0])
+
+
+def test_arff_is_trained_on_and_predicted(examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arff = tmp_path / "p.arff"
+    convert(examples / "penguins", arff)
+    for source, model in ((arff, "a.c45"), (examples / "penguins", "b.c45")):
+        assert main(["train", str(source), "-o", str(tmp_path / model)]) == 0
+    assert (tmp_path / "a.c45").read_bytes() == (tmp_path / "b.c45").read_bytes()
+    capsys.readouterr()
+    answers = []
+    for cases in (arff, examples / "penguins.data"):
+        assert main(["predict", str(tmp_path / "a.c45"), str(cases)]) == 0
+        assert main(["evaluate", str(tmp_path / "a.c45"), str(cases)]) == 0
+        answers.append(capsys.readouterr().out.replace(str(cases), "CASES"))
+    assert answers[0] == answers[1]
+
+
+def test_a_test_file_is_converted_by_its_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.names").write_text("yes, no.\nd: discrete 3.\nx: continuous.\ni: ignore.\n")
+    (tmp_path / "t.data").write_text("a,1,9,yes\nb,2,9,no\n")
+    (tmp_path / "t.test").write_text("b,?,8,?\n")
+    convert(tmp_path / "t.test", tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "d,x,class\nb,,\n"
+    assert "the values of ignored attributes are not written: i" in capsys.readouterr().err
+
+
+def test_it_tells_how_to_read_the_same_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.arff").write_text("@relation r\n@attribute d {1,2}\n@attribute c {a,b}\n@data\n1,a,{2}\n2,b\n")
+    convert(tmp_path / "t.arff", tmp_path / "t.csv")
+    assert "add --categorical d" in capsys.readouterr().err
+    table = read_file(tmp_path / "t.csv", target="c", categorical=["d"], weight="weight")
+    assert table.weights is not None
+    assert table.weights.tolist() == [2, 1]
+    convert(tmp_path / "t.csv", tmp_path / "u.arff", "--target", "c", "--categorical", "d", "--weight", "weight")
+    assert_same(read_file(tmp_path / "u.arff"), read_file(tmp_path / "t.arff"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["{0}/none", "{0}/t.csv"], 1, "there is no such file"),
+        (["{0}/t.csv", "{0}/t.arff"], 2, "--target is missing"),
+        (["{0}/t.csv", "{0}/t.xlsx", "--target", "c"], 2, "the suffix tells no format"),
+        (["{0}/t.csv", "{0}/t.parquet.gz", "--target", "c"], 2, "are compressed inside"),
+        (["{0}/t.csv", "{0}/u", "--target", "c", "--sparse"], 2, "only ARFF has sparse rows"),
+        (["{0}/t.csv", "{0}/u.csv", "--target", "c", "--sparse"], 2, "only ARFF has sparse rows"),
+        (["{0}/t.csv", "{0}/u", "--target", "c", "--weight", "x"], 1, "weights, which a .data file cannot hold"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "t.csv").write_text("x,c\n1,a\n2,b\n")
+    assert main(["convert", *(argument.format(tmp_path) for argument in arguments)]) == code
+    assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
