@@ -29,7 +29,8 @@ from c45gpu.data.values import UNKNOWN, listed, shown
 from c45gpu.errors import DataError
 
 _DATA: Final = re.compile(rb"^[ \t]*@data(?=[\s%]|\Z)[^\n]*\n?", re.IGNORECASE | re.MULTILINE)
-_NOT_PLAIN: Final = re.compile(rb"""['"\\%{}]|[^ \t,\n][ \t]+[^ \t,\n]""")
+_SPECIAL: Final = (b"'", b'"', b"\\", b"%", b"{", b"}")
+_BLANK_INSIDE: Final = re.compile(rb"[^ \t,\n][ \t]+[^ \t,\n]")
 _UNKNOWN: Final = [before + UNKNOWN + after for before in ("", " ") for after in ("", " ")]
 _OPEN: Final = Token("{", "mark")
 _CLOSE: Final = Token("}", "mark")
@@ -86,7 +87,7 @@ class ArffFile(NamedFile):
 
     def _quick(self) -> list[Any] | None:
         """All columns by Arrow's CSV reader; None where the exact reader must tell what there is, or what is wrong."""
-        if _NOT_PLAIN.search(self._body) or any(column.kind == "date" for column in self._columns):
+        if not _is_plain(self._body) or any(column.kind == "date" for column in self._columns):
             return None
         numbers = [str(a) for a in range(len(self._columns))]
         types = {a: pa.float64() if c.kind == "numeric" else TEXT for a, c in zip(numbers, self._columns, strict=True)}
@@ -200,6 +201,13 @@ class _Cells:
             declared = listed(self._column.values)
             raise ValueError(f"{shown(text)} is not one of its values ({declared}): correct it, or declare it")
         return self._code_of[text]
+
+
+def _is_plain(body: bytes) -> bool:
+    """Whether commas alone part the fields, and nothing has a meaning of its own."""
+    if any(mark in body for mark in _SPECIAL):
+        return False
+    return not (b" " in body or b"\t" in body) or _BLANK_INSIDE.search(body) is None
 
 
 def _meant(column: Column, found: Any) -> Any:
