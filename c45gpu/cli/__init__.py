@@ -23,6 +23,7 @@ from c45gpu.cli.export import export
 from c45gpu.cli.info import info
 from c45gpu.cli.path import path
 from c45gpu.cli.predict import predict
+from c45gpu.cli.report import report
 from c45gpu.cli.rules import rules
 from c45gpu.cli.screen import complain, show_warning
 from c45gpu.cli.show import show
@@ -45,7 +46,8 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (train, predict, show, evaluate, rules, path, export, convert, compare, info):
+_COMMANDS: Final = (train, predict, show, report, evaluate, rules, path, export, convert, compare, info)
+for command in _COMMANDS:
     app.command(command)
 app.command(bring, name="import")  # a word that no Python function can have
 

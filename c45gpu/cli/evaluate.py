@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import table_for
 from c45gpu.errors import DataError
-
-if TYPE_CHECKING:
-    from c45gpu.model.evaluate import Evaluation
 
 
 def evaluate(
@@ -35,6 +31,7 @@ def evaluate(
     """
     from c45gpu.cli.verdict import judged
     from c45gpu.model.store import load
+    from c45gpu.show.document import evaluation_facts
     from c45gpu.show.text import evaluation_text
 
     kept = load(model)
@@ -42,27 +39,8 @@ def evaluate(
     if not verdict.after.n_cases:
         raise DataError("no case has a class: there is nothing to hold the model against", file)
     if as_json:
-        trees = {"unpruned": _facts(verdict.before), "pruned": _facts(verdict.after)}
+        trees = {"unpruned": evaluation_facts(verdict.before), "pruned": evaluation_facts(verdict.after)}
         print(json.dumps({"classes": kept.schema.classes, **trees}, allow_nan=False))
         return
     print(evaluation_text(verdict.before, verdict.after, kept.schema, data=file, confusion=True), end="")
     print(f"accuracy {verdict.after.accuracy:.4f}   macro F1 {verdict.after.macro_f1:.4f}")
-
-
-def _facts(evaluation: Evaluation) -> dict[str, Any]:
-    """Plain values; null where a ratio has no denominator."""
-    ratios = {name: getattr(evaluation, name).tolist() for name in ("precision", "recall", "f1")}
-    return {
-        "size": evaluation.size,
-        "cases": evaluation.n_cases,
-        "errors": evaluation.errors,
-        "accuracy": _or_none(evaluation.accuracy),
-        "macro_f1": _or_none(evaluation.macro_f1),
-        **({} if evaluation.cost is None else {"cost": evaluation.cost}),
-        **{name: [_or_none(value) for value in values] for name, values in ratios.items()},
-        "confusion": evaluation.confusion.tolist(),
-    }
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value

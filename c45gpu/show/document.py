@@ -19,6 +19,7 @@ node = {"type": "leaf" | "threshold" | "discrete" | "subset", "leaf": class numb
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
@@ -83,7 +84,7 @@ def document(
     """
     whole: dict[str, Any] = {
         "classes": list(model.schema.classes),
-        "attributes": [_attribute(attribute) for attribute in model.schema.attributes],
+        "attributes": [attribute_facts(attribute) for attribute in model.schema.attributes],
         "options": list(options_as_given),
         "unpruned": SchemaTree(model.unpruned, model.schema),
         "pruned": SchemaTree(model.pruned, model.schema, model.soft),
@@ -122,7 +123,8 @@ def write_json(document: Mapping[str, Any], stream: TextIO) -> None:
     stream.write("\n}\n")
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
+def attribute_facts(attribute: Attribute) -> dict[str, Any]:
+    """An attribute in a document."""
     if attribute.kind == "continuous":
         return {"name": attribute.name, "type": "continuous"}
     if attribute.kind == "ignored":
@@ -132,6 +134,21 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {
         "name": attribute.name, "type": "discrete-n", "max": attribute.capacity, "values": list(attribute.values)
     }  # fmt: skip
+
+
+def evaluation_facts(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as plain values; None where a ratio has no denominator."""
+    ratios = {name: getattr(evaluation, name).tolist() for name in ("precision", "recall", "f1")}
+    return {
+        "size": evaluation.size,
+        "cases": evaluation.n_cases,
+        "errors": evaluation.errors,
+        "accuracy": _or_none(evaluation.accuracy),
+        "macro_f1": _or_none(evaluation.macro_f1),
+        **({} if evaluation.cost is None else {"cost": evaluation.cost}),
+        **{name: [_or_none(value) for value in values] for name, values in ratios.items()},
+        "confusion": evaluation.confusion.tolist(),
+    }
 
 
 def _evaluation(judged: Judged) -> dict[str, float]:
@@ -180,3 +197,7 @@ def _fields(tree: Tree, schema: Schema, soft: SoftThresholds | None, node: int) 
         of_value, branches = tree.value_map(node), range(len(tree.branches(node)))
         values["subsets"] = [(np.flatnonzero(of_value == b) + 1).tolist() for b in branches]
     return values
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,51 @@
+"""``c45gpu report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from c45gpu.cli.cases import table_for
+from c45gpu.cli.output import write
+from c45gpu.cli.screen import note
+from c45gpu.errors import DataError
+
+
+def report(
+    model: str,
+    /,
+    *,
+    output: Annotated[str, Parameter(name=("--output", "-o"))],
+    data: str | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a page to look at a tree in a browser: one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : str
+        A model file.
+    output : str
+        The HTML file; it appears when it is complete.
+    data : str
+        Cases whose classes are known, the training data best: a .data or .test file in C4.5's layout, or a CSV or
+        Parquet file. The page then shows where they go, how the trees do on them, and what other tests would have
+        gained.
+    title : str
+        The heading of the page. [default: the name of the model file]
+    """
+    from c45gpu.cli.verdict import as_trained, judged
+    from c45gpu.model.store import load
+    from c45gpu.report import Cases, report_html
+
+    kept, cases = load(model), None
+    if data is not None:
+        table = table_for(kept, data)
+        cases = Cases(as_trained(kept, table), judged(kept, table), Path(data).name)
+        if not cases.judged.after.n_cases:
+            raise DataError("no case has a class: there is nothing to hold the model against", data)
+    content = report_html(kept, cases, title=Path(model).name if title is None else title)
+    write(content.encode("utf-8", "replace"), output)
+    note(f"the report is saved in {output}")

@@ -1,0 +1,129 @@
+"""What a report tells of a model, as one JSON document; the front end in ``frontend/`` reads it.
+
+{"title", "version", "target", "classes": [name, ...], "attributes": [{"name", "type", "values"}, ...],
+ "costs": [[0, 5], [1, 0]],                   if mistakes have costs
+ "release8": true,                            if cases are read as the original reads them
+ "trees": {"pruned": tree, "unpruned": tree}, the latter where it is another; see c45gpu.report.columns
+ "importances": {"pruned": [...]},            of each attribute, by tree
+ "options": {...}, "record": {...},           of the model file
+ "cases": {"name", "n", "training",           if there are cases
+           "at_nodes": {"pruned": classes}, "evaluation": {"pruned": facts}, "scans": {"pruned": {node: scan}}},
+ "rules": [{"conditions": [...], "label", "confidence", "covered", "wrong"}, ...], "default": class}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from c45gpu.data.table import Table
+from c45gpu.model.evaluate import Evaluation
+from c45gpu.model.importance import importances
+from c45gpu.model.store import Model
+from c45gpu.model.tree import Tree
+from c45gpu.report.columns import cases_at_nodes, class_columns, numbers, tree_columns
+from c45gpu.show.document import Judged, attribute_facts, evaluation_facts
+
+IMPORTANCE_DIGITS: Final = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Cases to be shown in a report, read as the model's training data were.
+
+    Parameters
+    ----------
+    table : Table
+    judged : Judged
+        What both trees say of them.
+    name : str
+        Where they come from.
+    """
+
+    table: Table
+    judged: Judged
+    name: str
+
+
+def report_document(model: Model, cases: Cases | None, title: str) -> dict[str, Any]:
+    """Everything that a report shows; its fields are listed at the top of this module.
+
+    Parameters
+    ----------
+    model : Model
+    cases : Cases or None
+    title : str
+
+    Returns
+    -------
+    dict
+        Plain values.
+    """
+    from c45gpu import __version__
+
+    schema, trees = model.schema, different_trees(model)
+    whole: dict[str, Any] = {
+        "title": title,
+        "version": __version__,
+        "target": schema.target,
+        "classes": list(schema.classes),
+        "attributes": [attribute_facts(attribute) for attribute in schema.attributes],
+        "trees": {name: tree_columns(tree, model.soft if name == "pruned" else None) for name, tree in trees.items()},
+        "importances": {name: _importances(model, tree) for name, tree in trees.items()},
+        "options": model.options,
+        "record": model.record,
+    }
+    if model.costs is not None:
+        whole["costs"] = model.costs.tolist()
+    if model.options.get("compat") == "r8":
+        whole["release8"] = True
+    if cases is not None:
+        whole["cases"] = _cases(model, cases, trees)
+    return whole
+
+
+def different_trees(model: Model) -> dict[str, Tree]:
+    """The pruned tree, and the tree as grown where it is another."""
+    trees = {"pruned": model.pruned}
+    return trees if _same_tests(model) else {**trees, "unpruned": model.unpruned}
+
+
+def is_training_data(model: Model, table: Table) -> bool:
+    """Whether a table has as many cases as the model was trained on, and as many of each class."""
+    if model.record.get("cases") != table.n_cases or bool((table.classes < 0).any()):
+        return False
+    weights = np.bincount(table.classes, table.weights, model.schema.n_classes)
+    return bool(np.array_equal(weights, model.unpruned.class_weights[0]))
+
+
+def _same_tests(model: Model) -> bool:
+    """Whether pruning changed nothing but the estimates of errors, which are what the report then shows."""
+    one, other = model.unpruned, model.pruned
+    fields = ("kind", "attribute", "threshold", "branch", "value_branch", "label", "weight")
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name), equal_nan=name == "threshold") for name in fields
+    )
+
+
+def _importances(model: Model, tree: Tree) -> list[int | float | str]:
+    return numbers(np.round(importances(tree, len(model.schema.attributes)), IMPORTANCE_DIGITS))
+
+
+def _cases(model: Model, cases: Cases, trees: dict[str, Tree]) -> dict[str, Any]:
+    judged = {"pruned": cases.judged.after, "unpruned": cases.judged.before}
+    return {
+        "name": cases.name,
+        "n": cases.table.n_cases,
+        "training": is_training_data(model, cases.table),
+        "at_nodes": {name: class_columns(cases_at_nodes(tree, cases.table)) for name, tree in trees.items()},
+        "evaluation": {name: _evaluation(judged[name]) for name in trees},
+    }
+
+
+def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    """Facts of an evaluation, with the weights of its confusion matrix that are above 0: true class, given class."""
+    true, given = np.nonzero(evaluation.confusion)
+    cells = [true.tolist(), given.tolist(), numbers(evaluation.confusion[true, given])]
+    return {**evaluation_facts(evaluation), "confusion": cells}
