@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import fields, replace
+from itertools import zip_longest
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -16,6 +17,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from c45gpu.data.devicearrays import on_device
 from c45gpu.data.table import Table
+from c45gpu.data.values import Unseen
+from c45gpu.errors import DataError
 from c45gpu.fitted import FittedTree
 from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pruning
 from c45gpu.induction.path import PruningPath, pruning_path
@@ -74,6 +77,8 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         label of least expected cost is predicted; see :mod:`c45gpu.induction.costs` for what it does to the tree.
     laplace : bool
         Take (n_c + 1) / (n + C) for the probability of a class at a leaf with n samples, n_c of that class, C classes.
+    unseen : {"unknown", "error"}
+        What a value of a discrete feature is that did not occur in training.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
 
@@ -124,6 +129,7 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         costs: npt.ArrayLike | dict[tuple[Any, Any], float] | None = None,
         laplace: bool = False,
         screen: Features = None,
+        unseen: Unseen = "unknown",
         engine: str = "auto",
     ) -> None:
         self.criterion = criterion
@@ -155,6 +161,7 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         self.costs = costs
         self.laplace = laplace
         self.screen = screen
+        self.unseen = unseen
         self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -235,6 +242,8 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
         table = self._table(X, reset=True, categorical=chosen, weights=_as_counts(weights))
         labels, self.classes_, classes, there = _labels(y)
+        if len(classes) != table.n_cases:
+            raise DataError(f"y has {len(classes)} labels for {table.n_cases} samples: give one for each")
         schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
         whole = table.weights
         if self.class_weight is not None:
@@ -249,10 +258,14 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         return costs_of_pairs(self.costs, self.classes_.tolist()) if isinstance(self.costs, dict) else self.costs
 
     def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
-        if hasattr(X, "columns"):
-            from c45gpu.data.frames import from_frame
+        if hasattr(X, "columns") or (hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")):
+            from c45gpu.data.frames import as_frame, from_frame
 
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            X = as_frame(X)
+            try:
+                validate_data(self, X, reset=reset, skip_check_array=True)
+            except ValueError as fault:
+                raise fault if reset else DataError(f"{fault}{self._misplaced(X)}") from None
             return from_frame(X, **how)
         from c45gpu.data.arrays import from_arrays
 
@@ -264,6 +277,11 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
             return table
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return from_arrays(values, **how)
+
+    def _misplaced(self, X: Any) -> str:
+        names, due = list(getattr(X, "column_names", X.columns)), self.feature_names_in_.tolist()
+        at, (one, other) = next((at, pair) for at, pair in enumerate(zip_longest(names, due)) if pair[0] != pair[1])
+        return f"Column {at} is {one!r} where {other or 'none'!r} is due: give X[list(fitted.feature_names_in_)]"
 
 
 def _as_counts(weights: npt.ArrayLike | None) -> npt.ArrayLike | None:
@@ -284,9 +302,13 @@ def _labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.
         labels = distinct[codes]
         check_classification_targets(labels)
         return labels, distinct, codes, there
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    return labels, *encode_classes(labels), None
+    labels = column_or_1d(y.to_numpy() if hasattr(y, "dtype") and hasattr(y, "to_numpy") else y, warn=True)
+    if labels.dtype != object:  # scikit-learn cannot tell which one of some objects is missing
+        check_classification_targets(labels)
+    distinct, classes = encode_classes(labels)
+    if labels.dtype == object:
+        check_classification_targets(distinct)
+    return labels, distinct, classes, None
 
 
 def _plain(value: Any) -> Any:

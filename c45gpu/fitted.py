@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from c45gpu.data.table import Table
+from c45gpu.data.values import Unseen
 from c45gpu.kernels.engine import frequencies_in_place
 from c45gpu.model.decide import smoothed
 from c45gpu.model.importance import Importance, importances
@@ -30,6 +31,7 @@ class FittedTree:
     model_: Model
     classes_: npt.NDArray[Any]
     laplace: bool
+    unseen: Unseen
 
     if TYPE_CHECKING:
 
@@ -188,5 +190,5 @@ class FittedTree:
     def _asked_about(self, X: Any) -> Table:
         """The samples of a question as a table, read as the model reads."""
         check_is_fitted(self)
-        table = self._table(X, reset=False, schema=self.model_.schema)
+        table = self._table(X, reset=False, schema=self.model_.schema, unseen=self.unseen)
         return table.as_release8() if self.model_.options["compat"] else table

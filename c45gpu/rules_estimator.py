@@ -155,4 +155,4 @@ class C45Rules(C45Classifier):
 
     def _asked(self, X: Any) -> Table:
         check_is_fitted(self)
-        return self._table(X, reset=False, schema=self.rules_.schema)
+        return self._table(X, reset=False, schema=self.rules_.schema, unseen=self.unseen)

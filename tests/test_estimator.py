@@ -32,7 +32,7 @@ def test_default_parameters() -> None:
     """Those of the options, and a few of its own."""
     options = {**Options().to_dict(), "prune": True, "random_state": None}
     own = {"categorical_features": "from_dtype", "engine": "auto"}
-    own |= {"class_weight": None, "costs": None, "laplace": False}
+    own |= {"class_weight": None, "costs": None, "laplace": False, "unseen": "unknown"}
     assert C45Classifier().get_params() == options | own
 
 

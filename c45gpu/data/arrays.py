@@ -20,7 +20,7 @@ from c45gpu.data.devicearrays import (
 )
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Floats, Int32s, Table
-from c45gpu.data.values import listed
+from c45gpu.data.values import Unseen, listed
 from c45gpu.errors import DataError
 
 Array = npt.NDArray[Any]
@@ -35,6 +35,7 @@ def from_arrays(
     names: Sequence[str] | None = None,
     categorical: Sequence[int] | Sequence[str] | npt.NDArray[Any] | None = None,
     weights: npt.ArrayLike | None = None,
+    unseen: Unseen = "unknown",
 ) -> Table:
     """A table from a two-dimensional array.
 
@@ -48,13 +49,15 @@ def from_arrays(
     y : array_like, shape (n_cases,), optional
         A label for each case, see :func:`encode_classes`. Without it the cases have no class.
     schema : Schema, optional
-        The attributes and classes of a model, to be matched by position: values and kinds are then given, and values
-        it does not know are unknown. `names` and `categorical` are not used.
+        The attributes and classes of a model, to be matched by position: values and
+        kinds are then given. `names` and `categorical` are not used.
     names : sequence of str, optional
         The attributes' names; x0, x1, ... by default.
     categorical : sequence of int or str, or boolean mask, optional
         The columns that are discrete whatever their type, by number, name, or a mask over all columns.
     weights : array_like, shape (n_cases,), optional
+    unseen : {"unknown", "error"}
+        What a value is that the schema does not know.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def from_arrays(
         chosen = chosen_columns(categorical, names)
         pairs = [_new_column(name, matrix[:, j], j in chosen) for j, name in enumerate(names)]
     else:
-        pairs = [(a, _known_column(a, matrix[:, j])) for j, a in enumerate(schema.attributes)]
+        pairs = [(a, _known_column(a, matrix[:, j], unseen)) for j, a in enumerate(schema.attributes)]
     return assemble(pairs, y, weights, schema, len(matrix))
 
 
@@ -158,12 +161,22 @@ def assemble(
 ) -> Table:
     """The table of some columns and of labels, which may be missing."""
     pairs = list(pairs)
-    if not pairs or not n_cases:
-        raise DataError(f"{n_cases} cases with {len(pairs)} attributes: give at least one case and one attribute")
+    require_cases(n_cases, len(pairs))
     classes, codes, there = _classes(y, schema, n_cases)
     known = Schema(tuple(a for a, _ in pairs), classes) if schema is None else schema
     both = None if there is None else (codes, there)
     return Table(known, [column for _, column in pairs], codes, checked_weights(weights, n_cases), both)
+
+
+def require_cases(n_cases: int, n_attributes: int) -> None:
+    """Refuse what has no cases or no attributes.
+
+    Raises
+    ------
+    DataError
+    """
+    if not n_cases or not n_attributes:
+        raise DataError(f"{n_cases} cases with {n_attributes} attributes: give at least one case and one attribute")
 
 
 def chosen_columns(chosen: Any, names: Sequence[str]) -> set[int]:
@@ -224,7 +237,7 @@ def _new_column(name: str, values: Array, discrete: bool) -> tuple[Attribute, Ar
     return Attribute(name, "continuous"), _numbers(name, values)
 
 
-def _known_column(attribute: Attribute, values: Array) -> Array | DeviceColumn | None:
+def _known_column(attribute: Attribute, values: Array, unseen: Unseen) -> Array | DeviceColumn | None:
     if on_device(values):
         return known_column(attribute, values)
     if attribute.kind == "ignored":
@@ -232,7 +245,7 @@ def _known_column(attribute: Attribute, values: Array) -> Array | DeviceColumn |
     if attribute.kind == "discrete" or values.dtype.kind in "OU":
         from c45gpu.data.attributes import column_of, matched
 
-        return matched(attribute, column_of(attribute.name, values))
+        return matched(attribute, column_of(attribute.name, values), unseen=unseen)
     return _numbers(attribute.name, values)
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from c45gpu.data.arrowcolumns import Column, Fault, coded, is_discrete, numbers
 from c45gpu.data.schema import Attribute
 from c45gpu.data.table import Int32s
-from c45gpu.data.values import in_order, listed, shown
+from c45gpu.data.values import Unseen, in_order, listed, number, shown
 from c45gpu.errors import DataError
 
 Array = npt.NDArray[Any]
@@ -102,19 +102,63 @@ def learned(
     return attribute, _translated(names, codes, attribute.code_of)
 
 
-def matched(attribute: Attribute, column: Column, *, spelling: Spelling = literal, fault: Fault | None = None) -> Array:
-    """The codes or numbers of a column whose attribute is known; values it does not have are unknown.
+def matched(
+    attribute: Attribute,
+    column: Column,
+    *,
+    spelling: Spelling = literal,
+    fault: Fault | None = None,
+    unseen: Unseen = "unknown",
+) -> Array:
+    """The codes or numbers of a column whose attribute is known.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    column : pyarrow.ChunkedArray
+    spelling, fault : callable, optional
+        As for :func:`learned`.
+    unseen : {"error", "unknown"}
+        What a value is that the attribute does not have.
 
     Raises
     ------
     DataError
-        When a continuous attribute's column holds something that is no number.
+        When the column holds texts where the attribute has numbers, or numbers where all its values are texts.
     """
     fault = fault or partial(row_fault, attribute.name)
     if attribute.kind == "continuous":
-        return numbers(column, fault)
+        return numbers(column, partial(_texts_for_numbers, fault) if is_discrete(column.type) else fault)
     distinct, codes = _coded(column, fault)
-    return _translated([spelling(value) for value in distinct], codes, attribute.code_of)
+    names = [spelling(value) for value in distinct]
+    if _is_number(column.type) and any(names) and attribute.values and not any(map(_spells_number, attribute.values)):
+        held = f"numbers ({column.type}), but the model knows it with the values {listed(attribute.values)}"
+        raise fault(f"holds {held}: give it those, and no codes", None)
+    found = _translated(names, codes, attribute.code_of)
+    if unseen == "error":
+        foreign = (found < 0) & np.array([*(name is not None for name in names), False])[codes]
+        if foreign.any():
+            row = int(np.argmax(foreign))
+            seen = listed(attribute.values)
+            raise fault(f"{shown(str(names[codes[row]]))} is none of the values in training ({seen}): correct it", row)
+    return found
+
+
+def _texts_for_numbers(fault: Fault, message: str, row: int | None) -> DataError:
+    return fault(f"{message}, but the model knows the column with numbers: give it those, or None for unknown", row)
+
+
+def _is_number(kind: Any) -> bool:
+    inside = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(inside) or pa.types.is_floating(inside) or pa.types.is_decimal(inside))
+
+
+def _spells_number(name: str) -> bool:
+    try:
+        number(name)
+    except ValueError:
+        return False
+    return True
 
 
 def classes_of(

@@ -10,7 +10,7 @@ What a column becomes, unless told otherwise:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from c45gpu.data.arfffile import ArffFile
-from c45gpu.data.arrays import assemble, chosen_columns, encode_classes, from_arrays
+from c45gpu.data.arrays import assemble, chosen_columns, encode_classes, from_arrays, require_cases
 from c45gpu.data.arrowcolumns import Column, numbers
 from c45gpu.data.arrowfile import IpcFile, ParquetFile
 from c45gpu.data.attributes import as_column, classes_of, learned, matched, mixed
@@ -31,7 +31,7 @@ from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath
-from c45gpu.data.values import listed, shown
+from c45gpu.data.values import Unseen, listed, shown
 from c45gpu.errors import DataError, OptionError
 
 __all__ = ["describe", "encode_classes", "from_arrays", "from_frame", "read_file"]
@@ -106,6 +106,7 @@ def from_frame(
     schema: Schema | None = None,
     categorical: str | Sequence[str] | Sequence[int] | npt.NDArray[Any] = "from_dtype",
     weights: npt.ArrayLike | None = None,
+    unseen: Unseen = "unknown",
 ) -> Table:
     """A table from a data frame: pandas, polars, pyarrow, cuDF, or anything that exports Arrow streams.
 
@@ -122,21 +123,24 @@ def from_frame(
         no class.
     schema : Schema, optional
         The attributes and classes of a model, matched by name; columns may come in any order, others are not looked
-        at, and values that it does not know are unknown.
+        at.
     categorical : "from_dtype", sequence of str or int, or boolean mask
         Columns that are discrete whatever their type. Not used with a schema.
     weights : array_like, shape (n_cases,), optional
+    unseen : {"unknown", "error"}
+        What a value is that the schema does not know.
 
     Raises
     ------
     DataError
         When something does not fit; the message says which column and row.
     """
-    native = _narwhals(frame)
+    import narwhals.stable.v2 as nw
+
+    native = nw.from_native(as_frame(frame), eager_only=True)
     names = [str(name) for name in native.columns]
+    require_cases(len(native), len(names))
     series = dict(zip(names, native.iter_columns(), strict=True))
-    if (twice := first_duplicate(names)) is not None:
-        raise DataError(f"two columns are named {shown(twice)}: give each its own name")
     if schema is None:
         chosen = chosen_columns(None if isinstance(categorical, str) else categorical, names)
         declared = native.implementation.is_pandas_like()
@@ -148,8 +152,40 @@ def from_frame(
             raise DataError(
                 f"there is no column {shown(missing[0])}, which the model needs: the columns are {listed(names)}"
             )
-        pairs = [(a, None if a.kind == "ignored" else _matched_series(a, series[a.name])) for a in schema.attributes]
+        pairs = [
+            (a, None if a.kind == "ignored" else _matched_series(a, series[a.name], unseen)) for a in schema.attributes
+        ]
     return assemble(pairs, y, weights, schema, len(native))
+
+
+def as_frame(frame: Any) -> Any:
+    """A data frame as it is; one that only exports Arrow streams as pyarrow's.
+
+    Raises
+    ------
+    DataError
+        When it is none, is not in memory, or two columns have the same name.
+    """
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import NarwhalsError
+
+    if not hasattr(type(frame), "columns") and hasattr(frame, "__arrow_c_stream__"):
+        frame = pa.table(frame)
+    try:
+        nw.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = type(frame).__name__
+        raise DataError(f"{kind} is no data frame in memory: give one of pandas, polars or pyarrow") from None
+    except NarwhalsError as error:
+        _require_own_names(getattr(frame, "column_names", frame.columns))
+        raise DataError(f"the data frame cannot be used ({' '.join(str(error).split())})") from None
+    _require_own_names(getattr(frame, "column_names", frame.columns))
+    return frame
+
+
+def _require_own_names(names: Iterable[Any]) -> None:
+    if (twice := first_duplicate(str(name) for name in names)) is not None:
+        raise DataError(f"two columns are named {shown(twice)}: give each its own name")
 
 
 def describe(schema: Schema) -> list[tuple[str, str, str]]:
@@ -255,21 +291,6 @@ def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.
     return weights
 
 
-def _narwhals(frame: Any) -> Any:
-    import narwhals.stable.v2 as nw
-    from narwhals.exceptions import NarwhalsError
-
-    try:
-        return nw.from_native(frame, eager_only=True)
-    except NarwhalsError as error:
-        raise DataError(f"the data frame cannot be used ({' '.join(str(error).split())})") from None
-    except TypeError:
-        if hasattr(frame, "__arrow_c_stream__"):
-            return nw.from_arrow(frame, backend="pyarrow")
-        kind = type(frame).__name__
-        raise DataError(f"{kind} is no data frame in memory: give one of pandas, polars or pyarrow") from None
-
-
 def _learned_from_series(name: str, series: Any, discrete: bool, declared: bool) -> tuple[Attribute, Any]:
     """The attribute of a series; `declared` says that even unordered categories were put in their order by someone."""
     there = None if discrete else _numbers_in_place(name, series)
@@ -280,9 +301,9 @@ def _learned_from_series(name: str, series: Any, discrete: bool, declared: bool)
     return learned(name, column, discrete=discrete, keep_order=declared or ordered)
 
 
-def _matched_series(attribute: Attribute, series: Any) -> Any:
+def _matched_series(attribute: Attribute, series: Any, unseen: Unseen) -> Any:
     there = _numbers_in_place(attribute.name, series) if attribute.kind == "continuous" else None
-    return matched(attribute, _column(attribute.name, series)) if there is None else there
+    return matched(attribute, _column(attribute.name, series), unseen=unseen) if there is None else there
 
 
 def _numbers_in_place(name: str, series: Any) -> DeviceColumn | None:
@@ -291,6 +312,8 @@ def _numbers_in_place(name: str, series: Any) -> DeviceColumn | None:
 
 
 def _column(name: str, series: Any) -> Column:
+    if "sparse" in type(getattr(series.to_native(), "dtype", None)).__name__.lower():
+        raise DataError(f"column {shown(name)} is sparse: make it dense, frame[{name!r}].sparse.to_dense()")
     try:
         column = as_column(series.to_arrow())
     except (pa.ArrowException, TypeError, ValueError) as error:

@@ -24,6 +24,7 @@ from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.measures import CHI2, ENTROPY, GINI, bound_of_zero
 
 MEASURES = {"gain_ratio": ENTROPY, "gain": ENTROPY, "gini": GINI, "chi2": CHI2}
+MOST_CLASSES = 2**15 - 1  # a number of a class fits into 16 bits with a sign, and a node has a weight for each
 LEAST_TOTAL = 2.0**-9  # of all weights, in cases: a case then has less than 2^62 units
 
 
@@ -33,13 +34,19 @@ def pose(table: Table, options: Options) -> Problem:
     Raises
     ------
     DataError
-        Without a case of positive weight, without a class, or with a weight that is negative, not finite or too large.
+        Without a case of positive weight, without a class, with too many classes, or with a weight that is negative,
+        not finite or too large.
     """
     table = _positive(table.as_release8() if options.compat == "r8" else table)
     if table.n_cases == 0:
         raise DataError("there are no cases to learn from: give at least one with a weight above 0")
     if bool((table.classes < 0).any()):
         raise DataError(f"case {int((table.classes < 0).argmax()) + 1} has no class: leave such cases out")
+    if table.schema.n_classes > MOST_CLASSES:
+        raise DataError(
+            f"the class {table.schema.target!r} has {table.schema.n_classes} values, the most is {MOST_CLASSES}: is it "
+            "a number or a key? Name another column, or put its values into groups"
+        )
     unit_bits, units = _units(table)
     settings = _settings(options, table.schema.n_classes, unit_bits, int(units.sum()))
     grouping = GROUPS if options.group_values else ONE_VALUE if options.binary_splits else NO_GROUPS

@@ -201,7 +201,7 @@ def test_whole_numbers_match_however_they_are_stored() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame cannot be used"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns are named 'a'"),
         (pd.DataFrame([[1, 2]], columns=["1", 1]), "two columns are named '1'"),
         (pd.DataFrame({"o": np.array([1, "a"], object)}), "column 'o' does not hold values of one type"),
         (pd.DataFrame({"c": [1j]}), "column 'c' does not hold values of one type"),
