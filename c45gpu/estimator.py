@@ -294,8 +294,8 @@ def _as_counts(weights: npt.ArrayLike | None) -> npt.ArrayLike | None:
 
 def _labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32], Any]:
     """The label of each sample, the distinct ones, which of them each sample has, and this on the device of `y`."""
-    from c45gpu.data.arrays import encode_classes
     from c45gpu.data.devicearrays import labels_of
+    from c45gpu.data.labels import encode_classes
 
     if on_device(y):
         distinct, codes, there = labels_of(y)

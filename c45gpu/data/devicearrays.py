@@ -125,7 +125,7 @@ def known_column(attribute: Attribute, values: Any) -> DeviceColumn | None:
 
 def labels_of(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], Any]:
     """As :func:`c45gpu.data.arrays.encode_classes`, and the codes on the device."""
-    from c45gpu.data.arrays import encode_classes
+    from c45gpu.data.labels import encode_classes
 
     array = as_device_array(y)
     if array.ndim != 1:

@@ -10,93 +10,24 @@ What a column becomes, unless told otherwise:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from c45gpu.data.arfffile import ArffFile
-from c45gpu.data.arrays import assemble, chosen_columns, encode_classes, from_arrays, require_cases
-from c45gpu.data.arrowcolumns import Column, numbers
-from c45gpu.data.arrowfile import IpcFile, ParquetFile
-from c45gpu.data.attributes import as_column, classes_of, learned, matched, mixed
-from c45gpu.data.csvfile import COMPRESSED, CsvFile
+from c45gpu.data.arrays import assemble, chosen_columns, from_arrays, require_cases
+from c45gpu.data.arrowcolumns import Column
+from c45gpu.data.attributes import as_column, learned, matched, mixed
 from c45gpu.data.devicearrays import DeviceColumn, numbers_of_cudf
-from c45gpu.data.namedfiles import NamedFile
+from c45gpu.data.labels import encode_classes
+from c45gpu.data.readfile import read_file
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Table
-from c45gpu.data.tokens import FilePath
 from c45gpu.data.values import Unseen, listed, shown
-from c45gpu.errors import DataError, OptionError
+from c45gpu.errors import DataError
 
 __all__ = ["describe", "encode_classes", "from_arrays", "from_frame", "read_file"]
-
-_OPENERS: Final[dict[str, Callable[[FilePath], NamedFile]]] = {
-    ".csv": partial(CsvFile, delimiter=","),
-    ".tsv": partial(CsvFile, delimiter="\t"),
-    **dict.fromkeys((".parquet", ".pq"), ParquetFile),
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), IpcFile),
-    ".arff": ArffFile,
-}
-_TEXTS: Final = (".csv", ".tsv", ".arff")  # what may be compressed; the others compress by themselves
-
-
-def read_file(
-    path: FilePath,
-    *,
-    target: str | None = None,
-    schema: Schema | None = None,
-    categorical: Sequence[str] = (),
-    continuous: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    weight: str | None = None,
-) -> Table:
-    """A table from a CSV, TSV, ARFF, Parquet or Arrow IPC file, told apart by the suffix; texts may be compressed.
-
-    In CSV and TSV the first line names the columns, the blanks around a field do not count, and the texts in
-    `c45gpu.data.csvfile.UNKNOWN_TEXTS` (an empty field, ``?``, ``NA``, ``NaN``, ...) are unknown; infinities are
-    values. In Parquet and Arrow IPC nulls, NaN, empty texts and ``?`` are unknown. ARFF says itself which attributes
-    are discrete, in which order their values come, and what is unknown; texts in it are discrete, too.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-    target : str, optional
-        The column that holds the class; needed unless there is a schema, whose target it is by default, or the last
-        attribute of an ARFF file is nominal, which it then is.
-    schema : Schema, optional
-        The attributes and classes of a model, matched by name: columns may come in any order, others are read over,
-        values that it does not know are unknown, and the target may be absent (no case has a class then). Without one
-        the attributes are learned from the file: every other column, in order, values and classes sorted - by size
-        if all of them are numbers, and named as they are written. ARFF's are in the order declared.
-    categorical, continuous, ignore : sequence of str
-        Columns that are discrete, continuous or ignored whatever their type. Not with a schema.
-    weight : str, optional
-        The column that holds the weight of each case.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read or something in it does not fit; the message names the line where it can.
-    OptionError
-        When options do not go together.
-    """
-    file = _opened(path)
-    if schema is not None:
-        if categorical or continuous or ignore:
-            raise OptionError(
-                "categorical, continuous and ignore do not go with a schema, which says the kinds already"
-            )
-        return _matched_table(file, schema, target, weight)
-    target = file.own_target if target is None else target
-    if target is None:
-        raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
-    return _learned_table(file, _Roles(target, weight, tuple(categorical), tuple(continuous), tuple(ignore)))
 
 
 def from_frame(
@@ -195,100 +126,6 @@ def describe(schema: Schema) -> list[tuple[str, str, str]]:
         for a in schema.attributes
     ]
     return [*rows, (schema.target, "class", f"{schema.n_classes}: {listed(schema.classes)}")]
-
-
-class _Roles(NamedTuple):
-    """What the columns of a file are for, as far as it was said."""
-
-    target: str
-    weight: str | None
-    categorical: tuple[str, ...]
-    continuous: tuple[str, ...]
-    ignore: tuple[str, ...]
-
-    @property
-    def apart(self) -> set[str]:
-        """The columns that are no attributes."""
-        return {self.target} if self.weight is None else {self.target, self.weight}
-
-    @property
-    def named(self) -> list[str]:
-        """All columns that were given a role; each can have only one."""
-        return [*self.apart, *self.categorical, *self.continuous, *self.ignore]
-
-
-def _opened(path: FilePath) -> NamedFile:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes[-1:] and suffixes[-1] in COMPRESSED and suffixes[-2:-1] and suffixes[-2] in _TEXTS:
-        suffixes.pop()
-    opener = _OPENERS.get(suffixes[-1] if suffixes else "")
-    if opener is None:
-        raise DataError(f"the suffix tells no format that can be read: use one of {' '.join(_OPENERS)}", path)
-    return opener(path)
-
-
-def _learned_table(file: NamedFile, roles: _Roles) -> Table:
-    file.require_names(roles.named)
-    if (twice := first_duplicate(roles.named)) is not None or roles.target == roles.weight:
-        raise OptionError(f"column {shown(twice or roles.target)} has two roles: give it one")
-    wanted = [name for name in file.names if name not in roles.ignore]
-    columns = file.read(wanted, {roles.target, *roles.categorical})
-    names = [name for name in file.names if name not in roles.apart]
-    with ThreadPoolExecutor() as threads:
-        pairs = list(threads.map(lambda name: _learned(file, name, columns, roles), names))
-    classes, codes = classes_of(
-        columns.column(roles.target),
-        file.spelling,
-        partial(file.fault, roles.target),
-        keep_order=file.keeps_order,
-    )
-    schema = Schema(tuple(a for a, _ in pairs), classes, roles.target)
-    return Table(schema, [values for _, values in pairs], codes, _weights(file, columns, roles.weight))
-
-
-def _learned(file: NamedFile, name: str, columns: Any, roles: _Roles) -> tuple[Attribute, Any]:
-    if name in roles.ignore:
-        return Attribute(name, "ignored"), None
-    column, fault = columns.column(name), partial(file.fault, name)
-    if name in roles.continuous:
-        return Attribute(name, "continuous"), numbers(column, fault)
-    discrete = name in roles.categorical
-    return learned(name, column, discrete=discrete, spelling=file.spelling, keep_order=file.keeps_order, fault=fault)
-
-
-def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: str | None) -> Table:
-    used = [schema.attributes[a] for a in schema.used]
-    target = schema.target if target is None and schema.target in file.names else target
-    wanted = [*(a.name for a in used), *(name for name in (target, weight) if name is not None)]
-    file.require_names(wanted)
-    if (twice := first_duplicate(wanted)) is not None:
-        raise OptionError(f"column {shown(twice)} has two roles: give it one")
-    columns = file.read(
-        wanted, {*(a.name for a in used if a.kind == "discrete"), *([] if target is None else [target])}
-    )
-    values: list[Any] = [None] * len(schema.attributes)
-    for a in schema.used:
-        name = schema.attributes[a].name
-        fault = partial(file.fault, name)
-        values[a] = matched(schema.attributes[a], columns.column(name), spelling=file.spelling, fault=fault)
-    codes = np.full(columns.num_rows, -1, np.int32)
-    if target is not None:
-        _, codes = classes_of(columns.column(target), file.spelling, partial(file.fault, target), schema.classes)
-    return Table(schema, values, codes, _weights(file, columns, weight))
-
-
-def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.float64] | None:
-    if name is None:
-        return file.weights
-    fault = partial(file.fault, name)
-    weights = numbers(columns.column(name), fault).astype(np.float64)
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise fault(f"{weights[row]} is no weight: give a finite number of at least 0", row)
-    if not weights.any():
-        raise fault("every weight is zero: give some case a weight above 0", None)
-    return weights
 
 
 def _learned_from_series(name: str, series: Any, discrete: bool, declared: bool) -> tuple[Attribute, Any]:

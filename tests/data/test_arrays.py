@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c45gpu.data.arrays import checked_weights, encode_classes, from_arrays, inexact
+from c45gpu.data.arrays import checked_weights, from_arrays, inexact
+from c45gpu.data.labels import encode_classes
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.errors import DataError
 from tests.data.same import assert_columns, codes
