@@ -7,8 +7,10 @@
  "importances": {"pruned": [...]},            of each attribute, by tree
  "options": {...}, "record": {...},           of the model file
  "cases": {"name", "n", "training",           if there are cases
-           "at_nodes": {"pruned": classes}, "evaluation": {"pruned": facts}, "scans": {"pruned": {node: scan}}},
- "rules": [{"conditions": [...], "label", "confidence", "covered", "wrong"}, ...], "default": class}
+           "at_nodes": {"pruned": classes},   unless they are the training cases
+           "evaluation": {"pruned": facts}},
+ "rules": [{"conditions": [{"attribute", "above" or "below" or "values"}, ...], "label", "confidence", "covered",
+            "wrong"}, ...], "default": class}   if these are the training cases, and not too many
 """
 
 from __future__ import annotations
@@ -24,9 +26,12 @@ from c45gpu.model.importance import importances
 from c45gpu.model.store import Model
 from c45gpu.model.tree import Tree
 from c45gpu.report.columns import cases_at_nodes, class_columns, numbers, tree_columns
+from c45gpu.rules.derive import derive_from_model
+from c45gpu.rules.rule import Condition, Rule
 from c45gpu.show.document import Judged, attribute_facts, evaluation_facts
 
 IMPORTANCE_DIGITS: Final = 6
+MOST_FOR_RULES: Final = 1 << 21  # cases times leaves: above that, rules may take minutes, which nobody asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +86,8 @@ def report_document(model: Model, cases: Cases | None, title: str) -> dict[str, 
         whole["release8"] = True
     if cases is not None:
         whole["cases"] = _cases(model, cases, trees)
+        if whole["cases"]["training"] and cases.table.n_cases * model.unpruned.n_leaves <= MOST_FOR_RULES:
+            whole |= _rules(model, cases.table)
     return whole
 
 
@@ -113,13 +120,15 @@ def _importances(model: Model, tree: Tree) -> list[int | float | str]:
 
 def _cases(model: Model, cases: Cases, trees: dict[str, Tree]) -> dict[str, Any]:
     judged = {"pruned": cases.judged.after, "unpruned": cases.judged.before}
-    return {
+    told: dict[str, Any] = {
         "name": cases.name,
         "n": cases.table.n_cases,
         "training": is_training_data(model, cases.table),
-        "at_nodes": {name: class_columns(cases_at_nodes(tree, cases.table)) for name, tree in trees.items()},
         "evaluation": {name: _evaluation(judged[name]) for name in trees},
     }
+    if not told["training"]:  # the trees tell already where the training cases are
+        told["at_nodes"] = {name: class_columns(cases_at_nodes(tree, cases.table)) for name, tree in trees.items()}
+    return told
 
 
 def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
@@ -127,3 +136,25 @@ def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
     true, given = np.nonzero(evaluation.confusion)
     cells = [true.tolist(), given.tolist(), numbers(evaluation.confusion[true, given])]
     return {**evaluation_facts(evaluation), "confusion": cells}
+
+
+def _rules(model: Model, table: Table) -> dict[str, Any]:
+    made = derive_from_model(model, table).rule_set
+    return {"rules": [_rule(rule) for rule in made.rules], "default": made.default}
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "conditions": [_condition(condition) for condition in rule.conditions],
+        "label": rule.label,
+        "confidence": rule.confidence,
+        "covered": rule.covered,
+        "wrong": rule.wrong,
+    }
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    if condition.threshold is None:
+        return {"attribute": condition.attribute, "values": list(condition.values)}
+    bound = "below" if condition.sign == "<=" else "above"
+    return {"attribute": condition.attribute, bound: condition.threshold}

@@ -16,6 +16,7 @@ const PAD = 10;
 const ALL_DRAWN = 400; // nodes up to which nothing is left out
 const MARGIN = 300; // pixels around the view that are drawn, too
 const SCALES = [0.05, 3];
+const LARGEST = 1.3; // and a small drawing is not blown up more than this
 const READABLE = 0.55; // a drawing is not made smaller than this to fit the view at first
 const FONTS = { branch: "12px system-ui, sans-serif", test: "600 13px system-ui, sans-serif" };
 
@@ -57,7 +58,7 @@ export class Drawing {
     const bottom = ys.reduce((a, b) => Math.max(a, b)) + CARD.height;
     const right = this.points.reduce((most, point) => Math.max(most, point.x), 0) + CARD.width + 40;
     const { width, height } = this.#size();
-    const scale = Math.min(1, Math.max(least, Math.min(width / (right + 20), height / (bottom - top))));
+    const scale = Math.min(LARGEST, Math.max(least, Math.min(width / (right + 20), height / (bottom - top))));
     const middle = scale * (bottom - top) <= height ? (top + bottom) / 2 : this.at.get(0).y;
     this.#go(zoomIdentity.translate(20 * scale, height / 2 - middle * scale).scale(scale));
   }

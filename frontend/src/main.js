@@ -15,6 +15,7 @@ const DRAWN_AT_FIRST = 60; // nodes: a screenful or two
 const MOST_OPENED = 3000; // nodes that one press of "open all" draws
 const MOST_FOLLOWED = 200; // nodes that following a case opens
 const NAMES = { pruned: "pruned", unpruned: "as grown" };
+const TREES = { pruned: "The pruned tree", unpruned: "The tree as grown" };
 
 const byId = (id) => document.getElementById(id);
 const report = JSON.parse(byId("model").textContent);
@@ -30,7 +31,7 @@ function treeOf(name) {
 }
 
 function casesOf(name) {
-  const columns = report.cases?.at_nodes[name];
+  const columns = report.cases?.at_nodes?.[name];
   if (columns) casesAt[name] ??= new ClassWeights(columns);
   return casesAt[name] ?? null;
 }
@@ -98,7 +99,7 @@ function showTree(name) {
   search();
   if (typed) follow(typed);
   choose(state.selected, false);
-  tell(`The tree ${NAMES[name]} has ${tree.n} nodes.`);
+  tell(`${TREES[name]} has ${tree.n} nodes.`);
 }
 
 function search() {

@@ -25,7 +25,8 @@ export function showNode(panel, report, state, go) {
 function facts(report, { tree, selected: node, name }) {
   const kind = tree.isLeaf(node) ? "leaf" : `test with ${tree.branches(node).length} branches`;
   const estimated = name === "pruned";
-  const errors = `${amount(tree.errors[node])} ${estimated ? "errors expected" : "errors of its leaves"}`;
+  const count = amount(tree.errors[node]);
+  const errors = `${count} ${count === "1" ? "error" : "errors"} ${estimated ? "expected" : "of its leaves"}`;
   const soft = tree.lower && !Number.isNaN(tree.lower[node]) ? `, soft from ${tree.lower[node]} to ${tree.upper[node]}` : "";
   return `Node ${node}, a ${kind} at depth ${tree.depth[node]}; ${amount(tree.weight[node])} training cases, ${errors}${soft}.`;
 }

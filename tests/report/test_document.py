@@ -15,6 +15,7 @@ from c45gpu.model.predict import class_frequencies
 from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.tree import THRESHOLD, Tree
 from c45gpu.report.columns import cases_at_nodes, tree_columns
+from c45gpu.rules.derive import derive_from_model
 from tests.report.made import NASTY, bushy, document_of, every_kind
 
 
@@ -85,7 +86,11 @@ def test_what_it_says_of_cases(penguins: Table) -> None:
     matrix[true, given] = weights
     assert np.array_equal(matrix, verdict.confusion)
     fewer = penguins.take(np.arange(300))
-    assert document_of(model, fewer)["cases"]["training"] is False
+    others = document_of(model, fewer)["cases"]
+    assert others["training"] is False
+    at_nodes = class_weights_in(others["at_nodes"]["pruned"], 3)
+    assert np.array_equal(at_nodes, cases_at_nodes(model.pruned, fewer))
+    assert "at_nodes" not in cases
 
 
 def test_one_tree_where_pruning_changed_nothing(penguins: Table) -> None:
@@ -122,3 +127,27 @@ def preorder_of(branches: list[int]) -> list[int]:
 def test_numbers_of_branches_tell_the_structure() -> None:
     tree: Tree = bushy(6).unpruned
     assert preorder_of(tree_columns(tree)["branches"]) == tree.parent.tolist()
+
+
+def test_rules_are_those_of_the_rules_command(penguins: Table) -> None:
+    model = train(penguins)
+    document, made = document_of(model, penguins), derive_from_model(model, penguins).rule_set
+    assert [(rule["label"], rule["covered"]) for rule in document["rules"]] == [
+        (r.label, r.covered) for r in made.rules
+    ]
+    assert document["default"] == made.default
+    for told, rule in zip(document["rules"], made.rules, strict=True):
+        for plain, condition in zip(told["conditions"], rule.conditions, strict=True):
+            sign = {"below": "<=", "above": ">"}.get(next(reversed(plain)), condition.sign)
+            assert (plain["attribute"], sign) == (condition.attribute, condition.sign)
+            assert plain.get("values", []) == list(condition.values)
+            assert plain.get("below", plain.get("above")) == condition.threshold
+
+
+def test_no_rules_of_other_cases(penguins: Table) -> None:
+    assert "rules" not in document_of(train(penguins), penguins.take(np.arange(300)))
+
+
+def test_no_rules_where_they_would_be_dear(penguins: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("c45gpu.report.document.MOST_FOR_RULES", 100)
+    assert "rules" not in document_of(train(penguins), penguins)
