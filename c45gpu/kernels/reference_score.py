@@ -92,7 +92,7 @@ def score_continuous(
     """Fill in the candidates of a continuous attribute with the given sorted distinct values."""
     m, settings = len(weight), information.settings
     totals = _totals(groups, m, settings.n_classes)
-    tried, low, high = _cuts(groups, totals.sum(1), information, distinct)
+    tried, low, high = cuts_tried(groups, totals.sum(1), information, distinct)
     candidates.tries[:, a] = np.bincount(groups.node[tried], minlength=m)
     low_weight, high_weight = low.sum(1), high.sum(1)
     valid = (low_weight >= settings.min_units) & (high_weight >= settings.min_units)
@@ -112,7 +112,9 @@ def score_continuous(
     candidates.split[nodes, a] = information.split(weight[nodes], totals.sum(1), sides)
 
 
-def _cuts(groups: Groups, known: Int64s, information: Information, distinct: Floats) -> tuple[Int64s, Int64s, Int64s]:
+def cuts_tried(
+    groups: Groups, known: Int64s, information: Information, distinct: Floats
+) -> tuple[Int64s, Int64s, Int64s]:
     """The cuts that are tried, as groups that they lie after, and the class weights on both sides."""
     settings = information.settings
     running = np.cumsum(groups.class_weights, axis=0)

@@ -8,7 +8,7 @@
  "options": {...}, "record": {...},           of the model file
  "cases": {"name", "n", "training",           if there are cases
            "at_nodes": {"pruned": classes},   unless they are the training cases
-           "evaluation": {"pruned": facts}},
+           "evaluation": {"pruned": facts}, "scans": {"pruned": {node: scan}}},    see c45gpu.report.gains
  "rules": [{"conditions": [{"attribute", "above" or "below" or "values"}, ...], "label", "confidence", "covered",
             "wrong"}, ...], "default": class}   if these are the training cases, and not too many
 """
@@ -26,6 +26,7 @@ from c45gpu.model.importance import importances
 from c45gpu.model.store import Model
 from c45gpu.model.tree import Tree
 from c45gpu.report.columns import cases_at_nodes, class_columns, numbers, tree_columns
+from c45gpu.report.gains import scans_of
 from c45gpu.rules.derive import derive_from_model
 from c45gpu.rules.rule import Condition, Rule
 from c45gpu.show.document import Judged, attribute_facts, evaluation_facts
@@ -128,6 +129,7 @@ def _cases(model: Model, cases: Cases, trees: dict[str, Tree]) -> dict[str, Any]
     }
     if not told["training"]:  # the trees tell already where the training cases are
         told["at_nodes"] = {name: class_columns(cases_at_nodes(tree, cases.table)) for name, tree in trees.items()}
+    told["scans"] = scans_of(model, cases.table, trees)
     return told
 
 

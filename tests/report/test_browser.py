@@ -19,6 +19,7 @@ from c45gpu import Options, train
 from c45gpu.data.c45files import read_cases, read_names
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.store import Model
+from c45gpu.report.gains import scans_of
 from tests.report.made import NASTY, bushy, every_kind, html_of
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, no browser is driven")
@@ -126,6 +127,21 @@ def test_a_node_tells_its_rule(examples: Path, opened: Open, screenshots: Path) 
     assert "sex = male" in told
     assert page.locator("#node table").nth(1).locator("tbody tr").count() == 5
     page.screenshot(path=screenshots / "node.png", full_page=True)
+
+
+def test_a_node_tells_what_other_tests_gain(examples: Path, opened: Open, screenshots: Path) -> None:
+    model, table = penguins(examples)
+    page = opened(html_of(model, table))
+    scan = scans_of(model, table, {"pruned": model.pruned})["pruned"]["1"]
+    node(page, 1).click()
+    rows = page.locator("#node table").last.locator("tbody tr")
+    assert rows.count() == len(scan["attributes"])
+    assert rows.first.inner_text().startswith("bill_length_mm ≤ 43.3 (tested here)")
+    assert page.locator("#node svg.scan").count() == 2
+    points = len(scan["attributes"][0]["curve"]["gains"])
+    assert page.locator("#node svg.scan").first.locator("circle").count() == points
+    assert page.locator("#node svg.scan .threshold").count() == 1
+    page.locator("#node").screenshot(path=screenshots / "gain_scan.png")
 
 
 def test_keys_move_open_and_close(examples: Path, opened: Open) -> None:

@@ -13,7 +13,7 @@ from c45gpu.data.table import Table
 from c45gpu.model.evaluate import evaluate
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.soft import SoftThresholds
-from c45gpu.model.tree import THRESHOLD, Tree
+from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 from c45gpu.report.columns import cases_at_nodes, tree_columns
 from c45gpu.rules.derive import derive_from_model
 from tests.report.made import NASTY, bushy, document_of, every_kind
@@ -151,3 +151,34 @@ def test_no_rules_of_other_cases(penguins: Table) -> None:
 def test_no_rules_where_they_would_be_dear(penguins: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("c45gpu.report.document.MOST_FOR_RULES", 100)
     assert "rules" not in document_of(train(penguins), penguins)
+
+
+def test_scans_of_the_heaviest_nodes(penguins: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = train(penguins)
+    scans = document_of(model, penguins)["cases"]["scans"]["pruned"]
+    assert set(scans) >= {str(node) for node in np.flatnonzero(model.pruned.kind != LEAF)}
+    first = scans["0"]["attributes"][0]
+    assert (first["attribute"], first["threshold"]) == (int(model.pruned.attribute[0]), model.pruned.threshold[0])
+    assert first["gain"] >= scans["0"]["average"]
+    assert first["ratio"] == pytest.approx(first["gain"] / first["split"], rel=1e-4)
+    assert max(first["curve"]["gains"]) >= first["gain"]
+    monkeypatch.setattr("c45gpu.report.gains.MOST_NODES", 2)
+    assert list(document_of(model, penguins)["cases"]["scans"]["pruned"]) == ["0", "1"]
+    monkeypatch.setattr("c45gpu.report.gains.MOST_VALUES", 1)
+    assert list(document_of(model, penguins)["cases"]["scans"]["pruned"]) == ["0"]
+
+
+def test_a_curve_keeps_its_greatest_gain(penguins: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("c45gpu.report.gains.MOST_POINTS", 3)
+    model = train(penguins)
+    first = document_of(model, penguins)["cases"]["scans"]["pruned"]["0"]["attributes"][0]
+    assert len(first["curve"]["gains"]) == 4
+    assert model.pruned.threshold[0] in first["curve"]["thresholds"]
+
+
+def test_cases_without_a_class_are_not_scanned(penguins: Table) -> None:
+    model, classes = train(penguins), penguins.classes.copy()
+    classes[::2] = -1
+    some = replace(penguins, classes=classes)
+    known = penguins.take(classes >= 0)
+    assert document_of(model, some)["cases"]["scans"] == document_of(model, known)["cases"]["scans"]

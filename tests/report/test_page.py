@@ -6,9 +6,11 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from c45gpu.cli import main
+from c45gpu.data.table import Table
 from c45gpu.report.page import static
 from tests.report.made import NASTY, bushy, document_of, every_kind, html_of
 
@@ -78,9 +80,13 @@ def test_every_control_has_a_name() -> None:
 
 
 def test_size_for_5000_nodes() -> None:
-    model = bushy(11)
-    assert model.unpruned.n_nodes + model.pruned.n_nodes > 5000
-    assert len(html_of(model).encode()) < MEGABYTES_FOR_5000_NODES << 20
+    model, random = bushy(12), np.random.default_rng(5)
+    assert model.pruned.n_nodes < 5000 < model.unpruned.n_nodes
+    columns = list(random.normal(size=(20, 5000)))
+    table = Table(model.schema, columns, random.integers(0, 3, 5000).astype(np.int32))
+    html = html_of(model, table)
+    assert '"scans"' in html
+    assert len(html.encode()) < MEGABYTES_FOR_5000_NODES << 20
 
 
 def test_the_bundle_is_made_of_the_sources() -> None:
