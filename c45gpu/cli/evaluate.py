@@ -29,10 +29,10 @@ def evaluate(
     as_json : bool
         Print one JSON document.
     """
-    from c45gpu.cli.verdict import judged
     from c45gpu.model.store import load
     from c45gpu.show.document import evaluation_facts
     from c45gpu.show.text import evaluation_text
+    from c45gpu.show.verdict import judged
 
     kept = load(model)
     verdict = judged(kept, table_for(kept, file))

@@ -58,10 +58,10 @@ def predict(
     output : str
         Write to this file instead; it appears when it is complete.
     """
-    from c45gpu.cli.verdict import as_trained
     from c45gpu.model.decide import smoothed
     from c45gpu.model.predict import class_frequencies, predicted_classes
     from c45gpu.model.store import load
+    from c45gpu.show.verdict import as_trained
 
     if explain and (proba or laplace or soft_thresholds):
         raise OptionError("--explain goes with --json and -o only: leave out --proba, --laplace and -p")

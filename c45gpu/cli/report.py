@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from c45gpu.cli.cases import table_for
 from c45gpu.cli.output import write
 from c45gpu.cli.screen import note
-from c45gpu.errors import DataError
 
 
 def report(
@@ -36,16 +35,11 @@ def report(
     title : str
         The heading of the page. [default: the name of the model file]
     """
-    from c45gpu.cli.verdict import as_trained, judged
     from c45gpu.model.store import load
-    from c45gpu.report import Cases, report_html
+    from c45gpu.report import report_html
 
-    kept, cases = load(model), None
-    if data is not None:
-        table = table_for(kept, data)
-        cases = Cases(as_trained(kept, table), judged(kept, table), Path(data).name)
-        if not cases.judged.after.n_cases:
-            raise DataError("no case has a class: there is nothing to hold the model against", data)
-    content = report_html(kept, cases, title=Path(model).name if title is None else title)
+    kept = load(model)
+    table, name = (None, "") if data is None else (table_for(kept, data), Path(data).name)
+    content = report_html(kept, table, name=name, title=Path(model).name if title is None else title)
     write(content.encode("utf-8", "replace"), output)
     note(f"the report is saved in {output}")

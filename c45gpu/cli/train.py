@@ -195,7 +195,7 @@ def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.f
 
 
 def _print(model: Model, table: Table, test: Table | None, as_json: bool) -> None:
-    from c45gpu.cli.verdict import judged
+    from c45gpu.show.verdict import judged
 
     on_train = judged(model, table)
     on_test = None if test is None else judged(model, test)

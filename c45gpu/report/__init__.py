@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from c45gpu.data.table import Table
 from c45gpu.model.store import Model
 from c45gpu.report.document import Cases, report_document
 from c45gpu.report.page import page
 
-__all__ = ["Cases", "report_html"]
+__all__ = ["report_html"]
 
 
-def report_html(model: Model, cases: Cases | None = None, *, title: str = "c45gpu report") -> str:
+def report_html(model: Model, table: Table | None = None, *, name: str = "cases", title: str = "c45gpu report") -> str:
     """A model as a page to look at.
 
     Parameters
     ----------
     model : Model
-    cases : Cases, optional
-        Cases with classes: the page then tells how the trees do on them, and where they go.
+    table : Table, optional
+        Cases with classes, the training data best: the page then tells how the trees do on them, where they go, and
+        what other tests would have gained.
+    name : str
+        What the page calls the cases.
     title : str
+        The heading of the page.
 
     Returns
     -------
     str
         HTML that needs no network: script, style and model are in it.
+
+    Raises
+    ------
+    DataError
+        When no case has a class.
     """
+    cases = None if table is None else Cases.of(model, table, name)
     return page(report_document(model, cases, title), title)

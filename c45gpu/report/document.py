@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from c45gpu.data.table import Table
+from c45gpu.errors import DataError
 from c45gpu.model.evaluate import Evaluation
 from c45gpu.model.importance import importances
 from c45gpu.model.store import Model
@@ -30,6 +31,7 @@ from c45gpu.report.gains import scans_of
 from c45gpu.rules.derive import derive_from_model
 from c45gpu.rules.rule import Condition, Rule
 from c45gpu.show.document import Judged, attribute_facts, evaluation_facts
+from c45gpu.show.verdict import as_trained, judged
 
 IMPORTANCE_DIGITS: Final = 6
 MOST_FOR_RULES: Final = 1 << 21  # cases times leaves: above that, rules may take minutes, which nobody asked for
@@ -37,11 +39,12 @@ MOST_FOR_RULES: Final = 1 << 21  # cases times leaves: above that, rules may tak
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Cases to be shown in a report, read as the model's training data were.
+    """Cases to be shown in a report.
 
     Parameters
     ----------
     table : Table
+        Read as the model's training data were.
     judged : Judged
         What both trees say of them.
     name : str
@@ -51,6 +54,20 @@ class Cases:
     table: Table
     judged: Judged
     name: str
+
+    @classmethod
+    def of(cls, model: Model, table: Table, name: str) -> Cases:
+        """The cases of a table.
+
+        Raises
+        ------
+        DataError
+            When none has a class.
+        """
+        cases = cls(as_trained(model, table), judged(model, table), name)
+        if not cases.judged.after.n_cases:
+            raise DataError("no case has a class: there is nothing to hold the model against", name)
+        return cases
 
 
 def report_document(model: Model, cases: Cases | None, title: str) -> dict[str, Any]:
@@ -120,12 +137,12 @@ def _importances(model: Model, tree: Tree) -> list[int | float | str]:
 
 
 def _cases(model: Model, cases: Cases, trees: dict[str, Tree]) -> dict[str, Any]:
-    judged = {"pruned": cases.judged.after, "unpruned": cases.judged.before}
+    verdicts = {"pruned": cases.judged.after, "unpruned": cases.judged.before}
     told: dict[str, Any] = {
         "name": cases.name,
         "n": cases.table.n_cases,
         "training": is_training_data(model, cases.table),
-        "evaluation": {name: _evaluation(judged[name]) for name in trees},
+        "evaluation": {name: _evaluation(verdicts[name]) for name in trees},
     }
     if not told["training"]:  # the trees tell already where the training cases are
         told["at_nodes"] = {name: class_columns(cases_at_nodes(tree, cases.table)) for name, tree in trees.items()}

@@ -145,7 +145,7 @@ export class Drawing {
     node.append("text").attr("class", "test").attr("y", 11);
     node.append("g").attr("class", "parts").attr("transform", `translate(${PAD},17)`);
     node.append("title");
-    const toggle = node.append("g").attr("class", "toggle").attr("transform", `translate(${CARD.width},0)`);
+    const toggle = node.append("g").attr("class", "toggle").attr("aria-hidden", "true").attr("transform", `translate(${CARD.width},0)`);
     toggle.append("circle").attr("r", 10);
     toggle.append("text").attr("text-anchor", "middle").attr("y", 5);
     toggle.on("click", (event, { node: number }) => {
@@ -181,7 +181,7 @@ export class Drawing {
       .attr("aria-posinset", tree.place[node] + 1)
       .attr("aria-selected", node === selected)
       .attr("aria-expanded", leaf ? null : open.has(node))
-      .attr("aria-label", `${branch}: ${leaf ? `class ${says}` : `asks ${says}`}, ${weight}${share === undefined ? " cases" : " of the case"}`);
+      .attr("aria-label", `${branch}: ${leaf ? `class ${says}` : `asks ${says}`} ${weight}${share === undefined ? " cases" : " of the case"}`);
     element.select("title").text(`${branch}\n${says}`);
     const room = CARD.width - 2 * PAD;
     element.select(".weight").text(weight);

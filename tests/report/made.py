@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from c45gpu.cli.verdict import judged
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.model.store import Model
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
-from c45gpu.report import Cases, report_html
-from c45gpu.report.document import report_document
+from c45gpu.report import report_html
+from c45gpu.report.document import Cases, report_document
 from tests.golden_trees import empty_leaf, inner, leaf, tree_of
 
 NASTY = ["</script><script>alert(1)</script>", 'a "b"', "it's", "two\nlines", "<!--", "größe & Co", "日本語\u2028"]
@@ -24,16 +23,12 @@ def nasty_schema() -> Schema:
     return Schema((Attribute(NASTY[0], "discrete", values), Attribute(NASTY[5], "continuous")), tuple(NASTY[1:]))
 
 
-def cases_of(model: Model, table: Table, name: str = "cases") -> Cases:
-    return Cases(table, judged(model, table), name)
-
-
 def document_of(model: Model, table: Table | None = None) -> dict[str, Any]:
-    return report_document(model, None if table is None else cases_of(model, table), "title")
+    return report_document(model, None if table is None else Cases.of(model, table, "cases"), "title")
 
 
 def html_of(model: Model, table: Table | None = None, title: str = "title") -> str:
-    return report_html(model, None if table is None else cases_of(model, table), title=title)
+    return report_html(model, table, title=title)
 
 
 def bushy(depth: int, seed: int = 0) -> Model:

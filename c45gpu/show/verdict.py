@@ -1,4 +1,4 @@
-"""What a model says of cases, as the commands need it."""
+"""What a model says of cases whose classes are known."""
 
 from __future__ import annotations
 
