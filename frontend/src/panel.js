@@ -6,6 +6,8 @@ import { scanView } from "./scan.js";
 import { amount, conditionText, conditionTo, percent, ruleOf, testOf } from "./words.js";
 
 const MOST_CLASSES = 30;
+const LONGEST_PATH = 60; // steps that are listed; of a longer one the first and the last
+const FIRST_STEPS = 20;
 
 /** Fill the panel: `report` is the document, `state` what is shown, `go(node)` selects another node. */
 export function showNode(panel, report, state, go) {
@@ -59,8 +61,15 @@ function rule(report, tree, node) {
   );
 }
 
+/** A path with its middle left out where it is long: there stands minus the number of steps left out. */
+function shortened(path) {
+  if (path.length <= LONGEST_PATH) return path;
+  const last = path.slice(FIRST_STEPS - LONGEST_PATH);
+  return [...path.slice(0, FIRST_STEPS), LONGEST_PATH - path.length, ...last];
+}
+
 function path(report, { tree, selected: node, casesAt: atNodes }, go) {
-  const rows = tree.path(node).map((step) => [
+  const rows = shortened(tree.path(node)).map((step) => step < 0 ? [`… ${-step} more …`, "", ...(atNodes ? [""] : []), ""] : [
     make(
       "button",
       { type: "button", class: "link", click: () => go(step) },

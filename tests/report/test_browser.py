@@ -20,6 +20,7 @@ from c45gpu.data.c45files import read_cases, read_names
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.store import Model
 from c45gpu.report.gains import scans_of
+from tests.golden_trees import chain, tree_of
 from tests.report.made import NASTY, bushy, every_kind, html_of
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed, no browser is driven")
@@ -240,6 +241,34 @@ def test_a_hundred_thousand_nodes_draw_few(opened: Open, screenshots: Path) -> N
     page.press("#search", "Enter")
     assert page.locator("#drawing .node.selected").get_attribute("aria-level") == "17"
     page.screenshot(path=screenshots / "large.png")
+
+
+def test_the_deepest_node_of_5000_levels(opened: Open) -> None:
+    schema, root = chain(5000)
+    tree = tree_of(root, schema)
+    page = opened(html_of(Model(schema, tree, tree, {}, {})))
+    page.fill("#search", f"#{tree.n_nodes - 1}")
+    page.press("#search", "Enter")
+    assert page.locator("#drawing .node.selected").get_attribute("aria-level") == "5001"
+    assert drawn(page) < 400
+    assert "… 4941 more …" in page.locator("#node").inner_text()
+
+
+def test_other_cases_are_told_beside_the_training_cases(examples: Path, opened: Open) -> None:
+    model, table = penguins(examples)
+    page = opened(html_of(model, table.take(table.classes == 1)))
+    weights = page.locator("#node table").first
+    assert weights.locator("thead th").all_inner_texts() == ["class", "training cases", "cases"]
+    assert weights.locator("tbody tr td:last-child").all_inner_texts() == ["0", "0", "68"]  # Adelie, Gentoo, Chinstrap
+    assert page.locator("section[aria-labelledby=rules]").count() == 0
+
+
+def test_a_narrow_window_needs_no_scrolling_sideways(examples: Path, opened: Open) -> None:
+    page = opened(html_of(*penguins(examples)))
+    page.set_viewport_size({"width": 420, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") == 420
+    drawing, panel, cards = (page.locator(place).bounding_box()["y"] for place in ("#drawing", "#node", ".cards"))
+    assert drawing < panel < cards
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
