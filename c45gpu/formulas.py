@@ -229,18 +229,18 @@ def extra_errors(cases: Floats, errors: Floats, confidence: float) -> Floats:
     ndarray of float64
         How many errors more than `errors` are to be expected at that confidence.
     """
-    extra = _extra_of_many(cases, errors, confidence)
-    few = errors < 0.9999
-    if few.any():
-        extra[few] = _extra_of_few(cases[few], errors[few], confidence)
+    extra, few = np.empty_like(cases), errors < 0.9999
+    extra[few] = _extra_of_few(cases[few], errors[few], confidence)
+    extra[~few] = _extra_of_many(cases[~few], errors[~few], confidence)
     return extra
 
 
 def _extra_of_few(cases: Floats, errors: Floats, confidence: float) -> Floats:
     """E(N, e) for less than one error."""
-    none = cases * one_less_exp(_log_of(confidence) / cases)
-    one = _extra_of_many(cases, np.ones_like(cases), confidence)
-    return np.where(errors < 1e-6, none, none + errors * (one - none))
+    extra: Floats = cases * one_less_exp(_log_of(confidence) / cases)
+    some = np.flatnonzero(errors >= 1e-6)
+    extra[some] += errors[some] * (_extra_of_many(cases[some], np.ones(len(some)), confidence) - extra[some])
+    return extra
 
 
 def _extra_of_many(cases: Floats, errors: Floats, confidence: float) -> Floats:

@@ -1,12 +1,12 @@
 """Pruning: a grown tree -> a simpler one.
 
 Error-based pruning (specification section 8) judges every node after its branches: as a leaf, as its largest branch
-with all cases of the node, or as it is; the simpler wins unless it is worse by more than a tenth of an error. All
-nodes of a depth are judged at once, the engine telling how the branch would do. A raised branch has new cases, so
-its subtree is judged again, before anything above: that is a frame on a stack.
+with all cases of the node, or as it is; the simpler wins unless it is worse by more than a tenth of an error. All nodes
+whose branches have been judged are judged at once, the engine telling how the branch would do. A raised branch has new
+cases, so its subtree is judged again, before anything above::
 
-    frame = the nodes of some subtrees by depth           stack of frames, innermost last
-    judge the deepest level; some branches are raised --> push a frame with their subtrees
+    waiting     3 . 1 0 . 0      inner branches of a node that are to be judged yet
+                      ^   ^      judged now; their parents wait for one less, or still, for a branch that was raised
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import numpy.typing as npt
 
 from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise
 from c45gpu.induction.options import Options
-from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset
+from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset, totals_and_greatest
 from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.possible import without_impossible_values
 from c45gpu.model.tree import LEAF, Tree, ranges
 
 Floats = npt.NDArray[np.float64]
+
+AT_A_TIME = 1 << 13  # nodes whose estimates are taken at once: their numbers stay in a core's cache
 
 
 def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options) -> Tree:
@@ -61,100 +63,140 @@ class ErrorBasedPruning:
         self._case_units = problem.settings.case_units
         # The working tree shares these arrays: `kind` and `branch` change as branches are cut and raised.
         self._tree = replace(tree, kind=tree.kind.copy(), branch=tree.branch.copy(), label=tree.label.copy())
-        self._depth = np.repeat(np.arange(len(tree.levels)), [len(level) for level in tree.levels])
-        self._depth[np.concatenate(tree.levels)] = self._depth.copy()
-        self._end = tree.end
+        self._root = 0
         self._entry = np.full(tree.n_nodes, -1, np.int64)  # where tree.branch holds the node
         self._entry[tree.branch] = np.arange(len(tree.branch))
-        self._alive = np.ones(tree.n_nodes, np.bool_)
+        self._parent = np.repeat(np.arange(tree.n_nodes), np.diff(tree.branch_start))  # of entries
+        self._waiting = np.zeros(tree.n_nodes, np.int64)
         held = tree.weight > 0
         self._units = np.where(held[:, None], np.rint(tree.class_weights * self._case_units), 0).astype(np.int64)
-        self._estimate = np.zeros(tree.n_nodes)
+        self._estimate = np.zeros(tree.n_nodes)  # as a leaf, and from when a node is judged on as what it is then
         self._known = np.zeros(0, np.int64)
 
     def run(self) -> Tree:
         """Prune, and return the pruned tree."""
         self._placed = self._engine.place(self._tree)
         self._known = self._placed.known(self._tree)
-        stack = [self._frame(np.zeros(1, np.int64))]
-        while stack:
-            if not stack[-1]:
-                stack.pop()
-                continue
-            raised = self._judge(stack[-1].pop())
-            if len(raised):
-                stack.append(self._frame(raised))
+        self._take_for_leaves(np.arange(self._tree.n_nodes))
+        ready = self._ready(self._levels(np.zeros(1, np.int64)))
+        while len(ready):
+            ready = self._judge(ready)
         return self._remaining()
 
-    def _frame(self, roots: Int64s) -> list[Int64s]:
-        """The living nodes of some subtrees, by depth, the deepest last."""
-        nodes = ranges(roots, self._end[roots])
-        nodes = nodes[self._alive[nodes]]
-        nodes = nodes[np.argsort(self._depth[nodes], kind="stable")]
-        return np.split(nodes, np.flatnonzero(np.diff(self._depth[nodes])) + 1)
+    def _ready(self, levels: list[Int64s]) -> Int64s:
+        """Let the inner nodes of some subtrees wait for those below; returns the ones that wait for none."""
+        inner: Int64s = np.concatenate(levels)
+        inner = inner[self._tree.kind[inner] != LEAF]
+        self._waiting[inner] = 0
+        below = np.concatenate([inner[:0], *levels[1:]])
+        np.add.at(self._waiting, self._parent[self._entry[below[self._tree.kind[below] != LEAF]]], 1)
+        ready: Int64s = inner[self._waiting[inner] == 0]
+        return ready
 
-    def _judge(self, nodes: Int64s) -> Int64s:
-        """Decide about nodes of one depth, whose branches have been judged; returns the branches that were raised."""
-        inner: Int64s = nodes[self._tree.kind[nodes] != LEAF]
-        as_tree = self._add_branches(inner)
-        self._relabel(nodes)
-        self._estimate[nodes] = self._leaf_estimates(self._units[nodes])
-        if not len(inner):
-            return inner
+    def _awaited(self, judged: Int64s) -> Int64s:
+        """The nodes that waited for nothing else than for these to be judged."""
+        entry = self._entry[judged]
+        parents = self._parent[entry[entry >= 0]]
+        np.subtract.at(self._waiting, parents, 1)
+        return np.unique(parents[self._waiting[parents] == 0])
+
+    def _levels(self, roots: Int64s) -> list[Int64s]:
+        """The nodes of some subtrees by their distance from the roots."""
+        levels, nodes = [], roots
+        while len(nodes):
+            levels.append(nodes)
+            nodes = self._branches(nodes[self._tree.kind[nodes] != LEAF])
+        return levels
+
+    def _branches(self, inner: Int64s) -> Int64s:
+        """The branches of inner nodes, one node's after the other's."""
+        branches: Int64s = self._tree.branch[ranges(self._tree.branch_start[inner], self._tree.branch_start[inner + 1])]
+        return branches
+
+    def _again(self, raised: Int64s) -> Int64s:
+        """Bring the nodes of raised branches up to date; returns those to be judged first.
+
+        Nothing changes above: the branch has all that its top had.
+        """
+        levels = self._levels(raised)
+        for level in reversed(levels):
+            inner = level[self._tree.kind[level] != LEAF]
+            if len(inner):
+                starts = _starts(self._tree.branch_start[inner + 1] - self._tree.branch_start[inner])
+                self._units[inner] = np.add.reduceat(self._units[self._branches(inner)], starts)
+        self._take_for_leaves(np.concatenate(levels))
+        return self._ready(levels)
+
+    def _take_for_leaves(self, nodes: Int64s) -> None:
+        """Give nodes the labels and estimates that they have as leaves."""
+        for first in range(0, len(nodes), AT_A_TIME):
+            some = nodes[first : first + AT_A_TIME]
+            units = self._units[some]
+            self._tree.label[some] = labels_of(units, self._tree.label[some])
+            self._estimate[some] = self._leaf_estimates(units)
+
+    def _judge(self, inner: Int64s) -> Int64s:
+        """Decide about inner nodes whose branches have been judged; returns those to be judged next."""
         as_leaf = self._estimate[inner]
+        as_tree, largest = self._judged_branches(inner)
+        limit = as_tree + SIMPLER_BY
+        to_leaf = as_leaf <= limit
         if not self._raising:
-            to_leaf = as_leaf <= as_tree + SIMPLER_BY
-            self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
-            self._cut(inner[to_leaf])
-            return inner[:0]
-        largest = self._largest_branches(inner)
-        pairs = Pairs(inner, largest, self._allowed(as_leaf, as_tree, self._estimate[largest]))
+            self._settle(inner, to_leaf, as_tree)
+            return self._awaited(inner)
+        pairs = Pairs(inner, largest, self._allowed(as_leaf, limit, self._estimate[largest]))
         changes = self._changes(pairs)
         as_branch = self._branch_estimates(largest, changes)
-        to_leaf = (as_leaf <= as_branch + SIMPLER_BY) & (as_leaf <= as_tree + SIMPLER_BY)
-        to_branch = ~to_leaf & (as_branch <= as_tree + SIMPLER_BY)
-        self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
-        self._cut(inner[to_leaf])
+        to_leaf &= as_leaf <= as_branch + SIMPLER_BY
+        to_branch = ~to_leaf & (as_branch <= limit)
+        self._settle(inner, to_leaf, as_tree)
         raised = Pairs(*(x[to_branch] for x in pairs))
         self._raise(raised, changes, to_branch)
-        return raised.branch
+        at_leaf = self._tree.kind[raised.branch] == LEAF
+        next_ones = self._awaited(np.concatenate([inner[~to_branch], raised.branch[at_leaf]]))
+        return np.concatenate([next_ones, self._again(raised.branch)]) if len(raised.branch) else next_ones
 
-    def _add_branches(self, inner: Int64s) -> Floats:
-        """Bring the units of inner nodes up to date, and add up the estimates of their branches, in order."""
+    def _judged_branches(self, inner: Int64s) -> tuple[Floats, Int64s]:
+        """The sum of the branches' estimates, in order, and the branch that most of the known weight takes.
+
+        Of equals the last. Most nodes have two branches, which whole arrays tell at less cost than ranges.
+        """
         first, stop = self._tree.branch_start[inner], self._tree.branch_start[inner + 1]
-        branches = self._tree.branch[ranges(first, stop)]
-        position = np.repeat(np.arange(len(inner)), stop - first)
-        if len(inner):
-            self._units[inner] = np.add.reduceat(self._units[branches], _starts(stop - first))
-        # one after the other, as they come; reduceat would pair them up
-        return np.bincount(position, weights=self._estimate[branches], minlength=len(inner)).astype(np.float64)
+        last = stop - 1
+        estimate = self._estimate[self._tree.branch[first]] + self._estimate[self._tree.branch[last]]
+        largest = self._tree.branch[np.where(self._known[first] > self._known[last], first, last)]
+        many = np.flatnonzero(stop - first > 2)
+        if len(many):
+            length = (stop - first)[many]
+            entry, starts, owner = ranges(first[many], stop[many]), _starts(length), np.repeat(many, length)
+            known = self._known[entry]
+            greatest = known == np.repeat(np.maximum.reduceat(known, starts), length)
+            largest[many] = self._tree.branch[np.maximum.reduceat(np.where(greatest, entry, -1), starts)]
+            # one after the other, as they come; reduceat would pair them up
+            sums = np.bincount(owner, weights=self._estimate[self._tree.branch[entry]], minlength=len(inner))
+            estimate[many] = sums[many]
+        return estimate, largest
 
-    def _relabel(self, nodes: Int64s) -> None:
-        """The most frequent class; of equals the old label if it is one of them, else the first."""
-        self._tree.label[nodes] = labels_of(self._units[nodes], self._tree.label[nodes])
+    def _settle(self, inner: Int64s, to_leaf: npt.NDArray[np.bool_], as_tree: Floats) -> None:
+        """Make leaves of some nodes, and give the others the estimates of their branches."""
+        self._cut(inner[to_leaf])
+        self._estimate[inner[~to_leaf]] = as_tree[~to_leaf]
 
     def _leaf_estimates(self, units: Int64s) -> Floats:
         """Estimated errors of leaves with these class weights; 0 for one without cases."""
-        weight = units.sum(1)
-        cases = np.where(weight > 0, weight, 1) / self._case_units
-        errors = (weight - units.max(1)) / self._case_units
-        return np.where(weight > 0, errors + extra_errors(cases, errors, self._confidence), 0.0)
+        weight, most = totals_and_greatest(units)
+        cases, errors = np.maximum(weight, 1) / self._case_units, (weight - most) / self._case_units
+        estimate: Floats = errors + extra_errors(cases, errors, self._confidence)
+        estimate[weight == 0] = 0.0
+        return estimate
 
-    def _largest_branches(self, inner: Int64s) -> Int64s:
-        """The branch that most of the known weight takes; of equals the last."""
-        first, stop = self._tree.branch_start[inner], self._tree.branch_start[inner + 1]
-        entry, starts = ranges(first, stop), _starts(stop - first)
-        known = self._known[entry]
-        greatest = known == np.repeat(np.maximum.reduceat(known, starts), stop - first)
-        return self._tree.branch[np.maximum.reduceat(np.where(greatest, entry, -1), starts)]
-
-    def _allowed(self, as_leaf: Floats, as_tree: Floats, as_branch: Floats) -> Int64s:
+    def _allowed(self, as_leaf: Floats, limit: Floats, as_branch: Floats) -> Int64s:
         """By how many units a branch's errors may rise before it is out, given what it is estimated at now.
 
-        It is out when it is worse than the tree by more than a tenth of an error, or, where a leaf would do as well
-        as the tree, when a leaf is not worse than it by more than that. Half an error more is room for rounding.
+        It is out when it is above the `limit`, that is worse than the tree by more than a tenth of an error, or, where
+        a leaf would do as well as the tree, when a leaf is not worse than it by more than that. Half an error more is
+        room for rounding.
         """
-        limit = as_tree + SIMPLER_BY
         limit = np.where(as_leaf <= limit, np.minimum(limit, as_leaf - SIMPLER_BY), limit)
         errors = limit - as_branch + 0.5
         if self._least_rise < 0.5 or self._case_units > 1:  # no telling how little a part of an error counts
@@ -164,21 +206,20 @@ class ErrorBasedPruning:
     def _changes(self, pairs: Pairs) -> Changes:
         """What sending all cases of the tops down the branches would change.
 
-        A branch that is a leaf would have all that its top has; only about others the engine is asked.
+        A branch that is a leaf would have all that its top has; only about others the engine is asked. The rows of a
+        pair are together, and in the order of leaves, but pairs are not in order.
         """
         at_leaf = self._tree.kind[pairs.branch] == LEAF
-        leaves, others = np.flatnonzero(at_leaf), np.flatnonzero(~at_leaf)
+        hopeless = ~at_leaf & (pairs.allowed < 0)
+        leaves, others = np.flatnonzero(at_leaf), np.flatnonzero(~(at_leaf | hopeless))
         leaf = pairs.branch[leaves]
         whole = self._units[pairs.top[leaves]] - self._units[leaf]
         if not len(others):
-            return Changes(np.zeros(len(leaves), np.bool_), leaves, leaf, whole)
+            return Changes(hopeless, leaves, leaf, whole)
         sent = self._placed.send(self._tree, self._units, Pairs(*(x[others] for x in pairs)))
-        hopeless = np.zeros(len(at_leaf), np.bool_)
         hopeless[others] = sent.hopeless
-        pair = np.concatenate([leaves, others[sent.pair]])
-        order = np.argsort(pair, kind="stable")
-        joined = np.concatenate([leaf, sent.leaf])[order], np.concatenate([whole, sent.units])[order]
-        return Changes(hopeless, pair[order], *joined)
+        joined = [leaves, others[sent.pair]], [leaf, sent.leaf], [whole, sent.units]
+        return Changes(hopeless, *(np.concatenate(x) for x in joined))
 
     def _branch_estimates(self, branches: Int64s, changes: Changes) -> Floats:
         """What the branches would be estimated at, if their leaves' class weights changed so."""
@@ -190,7 +231,6 @@ class ErrorBasedPruning:
     def _cut(self, nodes: Int64s) -> None:
         self._placed.cut(nodes)
         self._tree.kind[nodes] = LEAF
-        self._alive[ranges(nodes + 1, self._end[nodes])] = False
 
     def _raise(self, pairs: Pairs, changes: Changes, which: npt.NDArray[np.bool_]) -> None:
         """Put branches in the place of the nodes above them, with all of their cases."""
@@ -200,17 +240,18 @@ class ErrorBasedPruning:
         self._known = self._placed.raise_branches(self._tree, pairs)
         here = which[changes.pair]
         self._units[changes.leaf[here]] += changes.units[here]
-        self._alive[ranges(tops, branches)] = False
-        self._alive[ranges(self._end[branches], self._end[tops])] = False
         self._entry[branches] = self._entry[tops]
         below_root = branches[self._entry[branches] >= 0]
         self._tree.branch[self._entry[below_root]] = below_root
+        self._root = int(branches[tops == self._root].sum()) if self._root in tops else self._root
 
     def _remaining(self) -> Tree:
         """The living nodes as a tree; their old order is a preorder of it."""
-        units = self._units[self._alive]
-        weight = units.sum(1) / self._case_units
-        tree = subset(replace(self._tree, errors=self._estimate), self._alive)
+        alive = np.zeros(self._tree.n_nodes, np.bool_)
+        alive[np.concatenate(self._levels(np.array([self._root])))] = True
+        units = self._units[alive]
+        weight = totals_and_greatest(units)[0] / self._case_units
+        tree = subset(replace(self._tree, errors=self._estimate), alive)
         class_weights = np.where(weight[:, None] > 0, units / self._case_units, tree.class_weights)
         return replace(tree, weight=weight, class_weights=class_weights)
 

@@ -17,6 +17,8 @@ from c45gpu.model.tree import LEAF, Tree, ranges
 
 Floats = npt.NDArray[np.float64]
 
+FEW_CLASSES = 8
+
 
 def pessimistically_pruned(tree: Tree, standard_errors: float = 1.0) -> Tree:
     """Pessimistic error pruning (Quinlan 1987), from the top down on the counts of the tree as grown.
@@ -46,9 +48,20 @@ def interval_pruned(tree: Tree, confidence: float) -> Tree:
 
 def labels_of(units: Int64s, label: npt.NDArray[np.integer[Any]]) -> Int64s:
     """The most frequent class of nodes with these class weights; of equals the old label if it is one of them."""
-    stays = units[np.arange(len(units)), label] == units.max(1)
-    labels: Int64s = np.where(stays, label, units.argmax(1))
+    other = np.flatnonzero(units[np.arange(len(units)), label] != totals_and_greatest(units)[1])
+    labels = label.astype(np.int64)
+    labels[other] = units[other].argmax(1)
     return labels
+
+
+def totals_and_greatest(units: Int64s) -> tuple[Int64s, Int64s]:
+    """The sum of each row and its greatest number; by columns where these are few, which tiny rows are slow for."""
+    if units.shape[1] > FEW_CLASSES:
+        return units.sum(1), units.max(1)
+    total = greatest = units[:, 0]
+    for c in range(1, units.shape[1]):
+        total, greatest = total + units[:, c], np.maximum(greatest, units[:, c])
+    return total, greatest
 
 
 class Held(NamedTuple):

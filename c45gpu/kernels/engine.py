@@ -95,7 +95,7 @@ class Engine(Protocol):
 
     Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches; :meth:`tables` before choosing,
     where values are grouped) and :meth:`split` for each level. Error-based pruning calls :meth:`place`, then asks the
-    :class:`PlacedCases` about each depth.
+    :class:`PlacedCases` about many nodes at once.
     Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
     """
 

@@ -117,8 +117,7 @@ class Judge(ErrorBasedPruning):
     def _raise(self, pairs: Pairs, changes: Changes, which: npt.NDArray[np.bool_]) -> None:
         super()._raise(pairs, changes, which)
         if len(pairs.top):
-            root = int(self._alive.argmax())
-            self._known = self._placed.agreed(self._tree, *self._known, root)  # type: ignore[attr-defined]
+            self._known = self._placed.agreed(self._tree, *self._known, self._root)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("confidence", [0.25, 0.02])
