@@ -1,0 +1,100 @@
+"""What stands in a node and at a branch of a picture, in lines that are short enough."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from c45gpu.data.schema import Schema
+from c45gpu.errors import OptionError
+from c45gpu.model.soft import SoftThresholds
+from c45gpu.model.store import Model
+from c45gpu.model.tree import LEAF, THRESHOLD, Tree
+from c45gpu.show.text import amount
+
+LONGEST_LINE: Final = 28  # characters
+MOST_LINES: Final = 3  # of a branch for many values
+DOTS: Final = "…"
+STUB: Final = f"({DOTS})"
+
+
+class Drawn(NamedTuple):
+    """A tree to be drawn, with the names it needs."""
+
+    tree: Tree
+    schema: Schema
+    soft: SoftThresholds | None = None
+
+
+def model_in(model: Any) -> Model:
+    """The model in a fitted classifier, or in rules that were fitted; a model itself.
+
+    Raises
+    ------
+    OptionError
+        When there is none.
+    """
+    kept = getattr(model, "model_", model)
+    if not isinstance(kept, Model):
+        kind = type(model).__name__
+        raise OptionError(f"{kind} holds no tree: give a fitted C45Classifier or C45Rules, or what c45gpu.load gave")
+    return kept
+
+
+def drawn(model: Model, unpruned: bool) -> Drawn:
+    """One of the trees of a model."""
+    return Drawn(model.unpruned, model.schema) if unpruned else Drawn(model.pruned, model.schema, model.soft)
+
+
+def short(name: str, longest: int = LONGEST_LINE) -> str:
+    """A name in one line: what cannot be printed is a blank, and a long one ends in dots."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    if not line:
+        return "''"
+    return line if len(line) <= longest else line[: longest - 1] + DOTS
+
+
+def node_lines(drawn: Drawn, node: int, below: int = 0) -> list[str]:
+    """The lines in a node: what it tests or says, and how many cases it has.
+
+    `below` is how many nodes below it are left out of the picture.
+    """
+    tree, schema = drawn.tree, drawn.schema
+    weight, label = float(tree.weight[node]), int(tree.label[node])
+    if tree.kind[node] != LEAF:
+        test = short(schema.attributes[tree.attribute[node]].name)
+        return [STUB, f"{_cases(weight)}, {below} nodes"] if below else [test, _cases(weight)]
+    if weight <= 0:
+        return [short(schema.classes[label]), "no case"]
+    wrong = round(weight - float(tree.class_weights[node, label]), 1)
+    return [short(schema.classes[label]), _cases(weight) + (f", {amount(wrong)} wrong" if wrong > 0 else "")]
+
+
+def branch_labels(drawn: Drawn, node: int) -> list[str]:
+    """What each branch of an inner node is for, in up to :data:`MOST_LINES` lines."""
+    tree = drawn.tree
+    if tree.kind[node] == THRESHOLD:
+        threshold = f"{tree.threshold[node]:g}"
+        if drawn.soft is not None and drawn.soft.lower[node] != drawn.soft.upper[node]:
+            threshold += f" [{drawn.soft.lower[node]:g}, {drawn.soft.upper[node]:g}]"
+        return [f"≤ {threshold}", f"> {threshold}"]
+    values, mapped = drawn.schema.attributes[tree.attribute[node]].values, tree.value_map(node)
+    groups = [np.flatnonzero(mapped == b).tolist() for b in range(len(tree.branches(node)))]
+    return [_group([short(values[code]) for code in group]) for group in groups]
+
+
+def _cases(weight: float) -> str:
+    return f"{amount(round(weight, 1))} case{'' if weight == 1 else 's'}"
+
+
+def _group(values: list[str]) -> str:
+    if not values:
+        return "no value"
+    lines = textwrap.wrap(", ".join(values), LONGEST_LINE, break_long_words=False, break_on_hyphens=False)
+    if len(lines) <= MOST_LINES:
+        return "\n".join(lines)
+    kept = lines[: MOST_LINES - 1]
+    told = sum(line.count(",") for line in kept)
+    return "\n".join([*kept, f"{DOTS} {len(values)} values"]) if told else "\n".join([*kept, DOTS])
