@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from c45gpu.plot.pruning import plot_pruning
 from c45gpu.plot.tree import plot_tree
 
-
-__all__ = ["plot_tree"]
+__all__ = ["plot_pruning", "plot_tree"]

@@ -14,7 +14,7 @@ from c45gpu.model.store import Model
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
 from c45gpu.show.text import amount
 
-LONGEST_LINE: Final = 28  # characters
+LONGEST_LINE: Final = 32  # characters
 MOST_LINES: Final = 3  # of a branch for many values
 DOTS: Final = "…"
 STUB: Final = f"({DOTS})"
