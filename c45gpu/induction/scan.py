@@ -25,10 +25,10 @@ from c45gpu.kernels.level import Candidates, Int64s
 from c45gpu.kernels.reference_score import (
     Groups,
     Information,
-    cuts_tried,
     group,
     score_continuous,
     score_discrete,
+    scored_cuts,
 )
 from c45gpu.measures import CHI2
 from c45gpu.model.route import branches_taken
@@ -159,17 +159,16 @@ class Scanner:
         attribute : int
             Its schema number.
         """
-        information, settings = self._information, self.problem.settings
-        groups = self._groups(at_node, attribute)
-        totals = groups.class_weights.sum(0, keepdims=True)
-        cuts, low, high = cuts_tried(groups, totals.sum(1), information, self.problem.table.ranks(attribute)[1])
-        here = np.broadcast_to(totals, low.shape)
-        gain = information.inner(totals, totals) - information.inner(low, here) - information.inner(high, here)
-        weight, known = int(at_node.units.sum()), int(totals.sum())
+        groups, weight = self._groups(at_node, attribute), np.array([int(at_node.units.sum())])
+        cuts = scored_cuts(groups, weight, self._information, self.problem.table.ranks(attribute)[1])
         bound = int(self.problem.facts.zero_bound[self.used.index(attribute)])
-        split = known if settings.measure == CHI2 else 0  # the other measures take no split information here
-        gains = [max(net_gain(weight, g, split, 0, bound, settings), 0.0) for g in gain.tolist()]
-        return Curve(self._thresholds(attribute, groups, cuts), np.array(gains, np.float64))
+        gains = [
+            max(net_gain(int(weight[0]), gain, split, 0, bound, self.problem.settings), 0.0)
+            for gain, split in zip(cuts.gain.tolist(), cuts.split.tolist(), strict=True)
+        ]
+        return Curve(
+            self._thresholds(attribute, groups, np.searchsorted(groups.code, cuts.code)), np.array(gains, np.float64)
+        )
 
     def _may_be_tested(self, at_node: AtNode) -> bool:
         class_weights = sums(

@@ -107,6 +107,12 @@ class Placement:
         """Units of each class that are at each node, which must be a leaf to hold any; shape (n_nodes, C)."""
         return sums(self._leaf, self._classes[self._case], self._units, n_nodes, self._n_classes)
 
+    def cases_below(self, node: int) -> tuple[Int64s, Int64s]:
+        """The cases at the leaves below a node, ascending, and the units that each has there."""
+        first, stop = np.searchsorted(self._leaf, [node, self._end[node]])
+        cases, which = np.unique(self._case[first:stop], return_inverse=True)
+        return cases, np.bincount(which, self._units[first:stop], len(cases)).astype(np.int64)
+
     def cut(self, nodes: Int64s) -> None:
         """See :meth:`c45gpu.kernels.engine.Engine.cut`."""
         here, owner = self._range(nodes, self._end[nodes])

@@ -92,30 +92,63 @@ def score_continuous(
     """Fill in the candidates of a continuous attribute with the given sorted distinct values."""
     m, settings = len(weight), information.settings
     totals = _totals(groups, m, settings.n_classes)
-    tried, low, high = cuts_tried(groups, totals.sum(1), information, distinct)
-    candidates.tries[:, a] = np.bincount(groups.node[tried], minlength=m)
-    low_weight, high_weight = low.sum(1), high.sum(1)
-    valid = (low_weight >= settings.min_units) & (high_weight >= settings.min_units)
-    cuts, low, high = tried[valid], low[valid], high[valid]
-    here = totals[groups.node[cuts]]
-    inner = information.inner(low, here) + information.inner(high, here)
-    least = np.full(m, GREATEST)
-    np.minimum.at(least, groups.node[cuts], inner)
-    best = inner == least[groups.node[cuts]]
-    nodes, first = np.unique(groups.node[cuts[best]], return_index=True)  # of equal cuts the lowest
+    cuts = _cuts(groups, totals.sum(1), information, distinct)
+    candidates.tries[:, a] = np.bincount(cuts.node, minlength=m)
+    low_weight, high_weight = cuts.low.sum(1), cuts.high.sum(1)
+    valid = cuts.take((low_weight >= settings.min_units) & (high_weight >= settings.min_units))
+    gain = _gains(valid, totals, information)
+    greatest = np.full(m, -GREATEST)
+    np.maximum.at(greatest, valid.node, gain)
+    best = gain == greatest[valid.node]
+    nodes, first = np.unique(valid.node[best], return_index=True)  # of equal cuts the lowest
     chosen = np.flatnonzero(best)[first]
     candidates.possible[nodes, a] = True
-    candidates.cut[nodes, a] = groups.code[cuts[chosen]]
-    totals = totals[nodes]
-    candidates.gain[nodes, a] = information.inner(totals, totals) - inner[chosen]
-    sides = information.h(low[chosen].sum(1)) + information.h(high[chosen].sum(1))
-    candidates.split[nodes, a] = information.split(weight[nodes], totals.sum(1), sides)
+    candidates.cut[nodes, a] = valid.code[chosen]
+    candidates.gain[nodes, a] = gain[chosen]
+    candidates.split[nodes, a] = _splits(valid.take(chosen), weight, totals, information)
 
 
-def cuts_tried(
-    groups: Groups, known: Int64s, information: Information, distinct: Floats
-) -> tuple[Int64s, Int64s, Int64s]:
-    """The cuts that are tried, as groups that they lie after, and the class weights on both sides."""
+class Cuts(NamedTuple):
+    """Cuts of a continuous attribute: their node, the code of the value that each lies after, the two sides."""
+
+    node: Int64s
+    code: Int64s
+    low: Int64s
+    high: Int64s
+
+    def take(self, which: Bools | Int64s) -> Cuts:
+        """Some of them."""
+        return Cuts(*(column[which] for column in self))
+
+
+class ScoredCuts(NamedTuple):
+    """Every cut that is tried at a node, with its information sums as in :class:`Candidates`."""
+
+    code: Int64s
+    gain: Int64s
+    split: Int64s
+
+
+def scored_cuts(groups: Groups, weight: Int64s, information: Information, distinct: Floats) -> ScoredCuts:
+    """All that :func:`score_continuous` looks at in the groups of one node, whose weight is `weight[0]`."""
+    totals = _totals(groups, 1, information.settings.n_classes)
+    cuts = _cuts(groups, totals.sum(1), information, distinct)
+    return ScoredCuts(cuts.code, _gains(cuts, totals, information), _splits(cuts, weight, totals, information))
+
+
+def _gains(cuts: Cuts, totals: Int64s, information: Information) -> Int64s:
+    here = totals[cuts.node]
+    gains: Int64s = information.inner(totals, totals)[cuts.node]
+    return gains - (information.inner(cuts.low, here) + information.inner(cuts.high, here))
+
+
+def _splits(cuts: Cuts, weight: Int64s, totals: Int64s, information: Information) -> Int64s:
+    sides = information.h(cuts.low.sum(1)) + information.h(cuts.high.sum(1))
+    return information.split(weight[cuts.node], totals.sum(1)[cuts.node], sides)
+
+
+def _cuts(groups: Groups, known: Int64s, information: Information, distinct: Floats) -> Cuts:
+    """The cuts that are tried, with the class weights on both sides; `known` is the known weight of each node."""
     settings = information.settings
     running = np.cumsum(groups.class_weights, axis=0)
     followed = np.flatnonzero(groups.node[:-1] == groups.node[1:])
@@ -130,7 +163,7 @@ def cuts_tried(
     tried = (total >= 2 * settings.min_units) & (low_weight >= side) & (total - low_weight >= side)
     node_last = np.searchsorted(groups.node, groups.node[followed[tried]], side="right") - 1
     high = running[node_last] - running[followed[tried]]
-    return followed[tried], low[tried], high
+    return Cuts(groups.node[followed[tried]], groups.code[followed[tried]], low[tried], high)
 
 
 def _apart(distinct: Floats, below: Int64s, above: Int64s, gap: float) -> Bools:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from c45gpu.data.schema import Schema
-from c45gpu.errors import OptionError
+from c45gpu.data.table import Table
+from c45gpu.data.values import listed
+from c45gpu.errors import DataError, OptionError
+from c45gpu.exchange.encoded import table_of
 from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.store import Model
 from c45gpu.model.tree import LEAF, THRESHOLD, Tree
@@ -46,6 +50,28 @@ def model_in(model: Any) -> Model:
 def drawn(model: Model, unpruned: bool) -> Drawn:
     """One of the trees of a model."""
     return Drawn(model.unpruned, model.schema) if unpruned else Drawn(model.pruned, model.schema, model.soft)
+
+
+def training_cases(model: Model, X: Any, y: Any = None, weights: Any = None) -> Table:
+    """Cases with their classes; a Table has both.
+
+    Raises
+    ------
+    DataError
+        When they do not fit the model, or have classes that it does not know.
+    """
+    table = table_of(model, X)
+    if y is None:
+        return table
+    number = model.schema.class_number
+    names = [str(name) for name in np.asarray(y).tolist()]
+    strange = next((name for name in names if name not in number), None)
+    if strange is not None:
+        raise DataError(f"{strange!r} is not one of the classes ({listed(list(model.schema.classes))})")
+    if len(names) != table.n_cases:
+        raise DataError(f"{len(names)} classes for {table.n_cases} cases: give as many")
+    given = None if weights is None else np.asarray(weights, np.float64)
+    return replace(table, classes=np.array([number[name] for name in names], np.int32), weights=given)
 
 
 def short(name: str, longest: int = LONGEST_LINE) -> str:
