@@ -27,7 +27,7 @@ TABLES: Final = {  # set, how many of its columns, share of unknown values
     "mc": ("mc", 28, 0.0),
     "agr2": ("agr2", 9, 0.0),
     "cov": ("cov", 54, 0.0),
-    "mc10-unknown": ("mc", 10, 0.05),
+    "mc10-unknown": ("mc", 10, 0.1),
 }
 WARM_ROWS: Final = 20_000
 

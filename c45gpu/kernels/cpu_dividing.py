@@ -1,7 +1,8 @@
 """Grow from cases with weights of their own or unknown values: an unknown value divides a case among the branches.
 
 Nodes whose cases are all undivided are scored with counts, others in units. A level's lists are written anew, since
-divided cases make them longer; within a node's range a list may be shorter than the row list::
+divided cases make them longer, and each part of the old ones is given up once it is moved (:mod:`.cpu_pages`). Within a
+node's range a list may be shorter than the row list::
 
     rows           |    node A    |  node B  |      with units beside
     attribute 3    |    node A.   |  node B..|      cases with an unknown value are not in the list
@@ -15,11 +16,12 @@ from queue import Empty, LifoQueue
 import numpy as np
 
 from c45gpu.choose import is_leaf
-from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_crew import TASKS_PER_WORKER, Crew
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
 from c45gpu.kernels.cpu_move import DROPPED
+from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_parts import (
     Context,
     Divisions,
@@ -48,6 +50,7 @@ class DividingGrower(CpuGrower):
         )
         near_of, near = self._near_columns()
         self._context = Context(self.layout, self.h, settings, in_cases, UNKNOWN_CODE, settings.gap, near_of, near)
+        self._paged = PagedLists(self.lists, None)
         self._units = np.array(problem.units)  # without strides of 0, which would be compiled for apart
         self._places: LifoQueue[Workplace] = LifoQueue()
         self._parts: Parts
@@ -120,17 +123,19 @@ class DividingGrower(CpuGrower):
         """Write the next level's lists, the kept slots one after the other."""
         rows = divisions.rows[kept]
         divisions.places[kept] = np.cumsum(rows) - rows
-        out = np.empty((len(self.lists), int(rows.sum())), self.lists.dtype)
-        out_units = np.empty(out.shape[1], np.int64)
+        out = paged_lists(len(self.lists), int(rows.sum()), self.lists.dtype)
+        out_units = np.empty(out.entries.shape[1], np.int64)
         moved = np.zeros((len(divisions.rows), len(self.lists)), np.int64)
         moved[:, -1] = divisions.rows
-        groups = [g for g in np.array_split(np.arange(len(self.lists) - 1), self.crew.size) if len(g)]
+        # a worker writes the marks of a node once for all of its lists; where there are few nodes, memory goes first
+        n_groups = max(self.crew.size, TASKS_PER_WORKER * self.crew.size // max(1, len(shares)))
+        groups = [g for g in np.array_split(np.arange(len(self.lists) - 1), n_groups) if len(g)]
         tasks = []
         for s in shares:
             some = (Parts(*(x[s] for x in parts)), _rows(divisions, s))
-            tasks += [(*some, which, out, out_units, moved) for which in [None, *groups]]
+            tasks += [(*some, which, out.entries, out_units, moved) for which in [None, *groups]]
         self.crew.run(self._move_some, tasks)
-        self.lists, self._units = out, out_units
+        self._paged, self.lists, self._units = out, out.entries, out_units
         self._parts = Parts(divisions.places[kept], moved[kept], divisions.units[kept], divisions.whole[kept])
 
     def _score(self, parts: Parts, which: Int64s, out: Scores) -> None:
@@ -151,6 +156,9 @@ class DividingGrower(CpuGrower):
             move_rows(self.lists[-1], self._units, parts, divisions, self.layout, place, out[-1], out_units)
         else:
             move_parts(self.lists, self._units, parts, which, divisions, self.layout, place, out, moved)
+            stop = int(parts.first[-1] + parts.list_count[-1, -1])
+            for k in which.tolist():
+                self._paged.give_up(k, int(parts.first[0]), stop)
         self._places.put(place)
 
     def _take_place(self) -> Workplace:

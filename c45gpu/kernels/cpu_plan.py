@@ -33,7 +33,9 @@ LITTLE = 64 << 20  # bytes; not worth a look at the values and at what is free
 SAMPLE = 4096  # values of a column that tell whether it has few
 CASES_OF_A_NODE = 8  # one node for so many cases; trees with 0.01 to 0.24 nodes for each were seen
 NODE_BYTES, NODE_CLASS_BYTES = 220, 56  # of a node and each of its classes, in all arrays that pruning has at once
-DIVISIONS = 10  # a share u of unknown values makes 1 + 10 u instances of a case at a level
+DIVISIONS = 20  # a share u of unknown values makes 1 + 20 u instances of a case at a level
+LEAF_DIVISIONS = 34  # and so many at the leaves of a tree
+IN_MOTION = 1.25  # of a level's lists, when parts of the level above are given up as they are moved
 
 
 class Work(NamedTuple):
@@ -190,7 +192,8 @@ def _columns(work: Work) -> Iterator[Part]:
     yield Part("distinct values", n * sum(work.value_bytes), both)
     yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
-    yield Part("spare lists", int(lists * instances_of_case(work.unknown)), (GROWING,))
+    spare = max(1.0, IN_MOTION * instances_of_case(work.unknown) - 1)
+    yield Part("spare lists", int(lists * spare), (GROWING,))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
     marks = n + n // 8 if work.whole and work.most_branches <= 256 else 4 * n
     yield Part("marks", marks, (GROWING,))
@@ -220,12 +223,13 @@ def _pruning(work: Work) -> Iterator[Part]:
     nodes = n // CASES_OF_A_NODE + 2 * work.most_branches
     yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
     yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
-    instances = instances_of_case(work.unknown)
-    placed = 40 * int(n * instances) if work.divided else 20 * n if work.whole else 36 * n
+    # instances of 16 bytes; their units, half of it, are there twice while branches are raised
+    divided = int(24 * n * (1 + LEAF_DIVISIONS * work.unknown))
+    placed = divided if work.divided else 20 * n if work.whole else 36 * n
     yield Part("cases at leaves", placed, (PRUNING,))
     if work.divided:
-        # instances of 16 bytes, those of one node twice, and once more while an array is replaced by a longer one
-        yield Part("cases under way", work.threads * int(n * (8 + 64 * instances)), (PRUNING,))
+        # all cases in 16 bytes, twice at their node, once more as they are divided, and a sum of each
+        yield Part("cases under way", work.threads * int(n * (40 + 16 * work.unknown)), (PRUNING,))
 
 
 def instances_of_case(unknown: float) -> float:
