@@ -130,6 +130,8 @@ def _reads_as_text(values: Iterable[str]) -> bool:
 
 
 def _require_names(names: list[str], path: FilePath) -> None:
+    if "" in names:
+        raise DataError("a column without a name cannot be written: give it one", path)
     twice = [name for number, name in enumerate(names) if name in names[:number]]
     if twice:
         raise DataError(f"two columns would be named {shown(twice[0])} ({listed(names)}): rename one", path)
@@ -150,8 +152,6 @@ def _csv_texts(
 ) -> Iterator[str]:
     """The header, and then the rows of a block at a time, without the last end of a line."""
     for name in names:
-        if not name:
-            raise DataError("a column without a name cannot be written as CSV: give it one", path)
         _require_unchanged(name, path, ())
     for attribute in _declared(table.schema):
         for value in attribute.values:
