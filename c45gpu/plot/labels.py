@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +22,7 @@ from c45gpu.show.text import amount
 LONGEST_LINE: Final = 32  # characters
 MOST_LINES: Final = 3  # of a branch for many values
 DOTS: Final = "…"
+Saying = Callable[[str], str]
 STUB: Final = f"({DOTS})"
 
 
@@ -82,33 +84,42 @@ def short(name: str, longest: int = LONGEST_LINE) -> str:
     return line if len(line) <= longest else line[: longest - 1] + DOTS
 
 
-def node_lines(drawn: Drawn, node: int, below: int = 0) -> list[str]:
+def node_lines(drawn: Drawn, node: int, below: int = 0, say: Saying = short) -> list[str]:
     """The lines in a node: what it tests or says, and how many cases it has.
 
-    `below` is how many nodes below it are left out of the picture.
+    `below` is how many nodes below it are left out of the picture, `say` how a name is written.
     """
     tree, schema = drawn.tree, drawn.schema
     weight, label = float(tree.weight[node]), int(tree.label[node])
     if tree.kind[node] != LEAF:
-        test = short(schema.attributes[tree.attribute[node]].name)
+        test = say(schema.attributes[tree.attribute[node]].name)
         return [STUB, f"{_cases(weight)}, {below} nodes"] if below else [test, _cases(weight)]
     if weight <= 0:
-        return [short(schema.classes[label]), "no case"]
+        return [say(schema.classes[label]), "no case"]
     wrong = round(weight - float(tree.class_weights[node, label]), 1)
-    return [short(schema.classes[label]), _cases(weight) + (f", {amount(wrong)} wrong" if wrong > 0 else "")]
+    return [say(schema.classes[label]), _cases(weight) + (f", {amount(wrong)} wrong" if wrong > 0 else "")]
 
 
 def branch_labels(drawn: Drawn, node: int) -> list[str]:
     """What each branch of an inner node is for, in up to :data:`MOST_LINES` lines."""
-    tree = drawn.tree
-    if tree.kind[node] == THRESHOLD:
-        threshold = f"{tree.threshold[node]:g}"
-        if drawn.soft is not None and drawn.soft.lower[node] != drawn.soft.upper[node]:
-            threshold += f" [{drawn.soft.lower[node]:g}, {drawn.soft.upper[node]:g}]"
-        return [f"≤ {threshold}", f"> {threshold}"]
-    values, mapped = drawn.schema.attributes[tree.attribute[node]].values, tree.value_map(node)
-    groups = [np.flatnonzero(mapped == b).tolist() for b in range(len(tree.branches(node)))]
-    return [_group([short(values[code]) for code in group]) for group in groups]
+    if drawn.tree.kind[node] == THRESHOLD:
+        return list(threshold_labels(drawn, node))
+    return [_group([short(value) for value in values]) for values in branch_values(drawn, node)]
+
+
+def threshold_labels(drawn: Drawn, node: int) -> tuple[str, str]:
+    """The two sides of a threshold, with its bounds where it is soft."""
+    threshold = f"{drawn.tree.threshold[node]:g}"
+    if drawn.soft is not None and drawn.soft.lower[node] != drawn.soft.upper[node]:
+        threshold += f" [{drawn.soft.lower[node]:g}, {drawn.soft.upper[node]:g}]"
+    return f"≤ {threshold}", f"> {threshold}"
+
+
+def branch_values(drawn: Drawn, node: int) -> list[list[str]]:
+    """The values of a discrete attribute that each branch of a node is for."""
+    values, mapped = drawn.schema.attributes[drawn.tree.attribute[node]].values, drawn.tree.value_map(node)
+    branches = range(len(drawn.tree.branches(node)))
+    return [[values[code] for code in np.flatnonzero(mapped == b).tolist()] for b in branches]
 
 
 def _cases(weight: float) -> str:
