@@ -22,6 +22,7 @@ from c45gpu.cli.evaluate import evaluate
 from c45gpu.cli.export import export
 from c45gpu.cli.info import info
 from c45gpu.cli.path import path
+from c45gpu.cli.plot import plot
 from c45gpu.cli.predict import predict
 from c45gpu.cli.report import report
 from c45gpu.cli.rules import rules
@@ -46,7 +47,7 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-_COMMANDS: Final = (train, predict, show, report, evaluate, rules, path, export, convert, compare, info)
+_COMMANDS: Final = (train, predict, show, report, evaluate, rules, path, plot, export, convert, compare, info)
 for command in _COMMANDS:
     app.command(command)
 app.command(bring, name="import")  # a word that no Python function can have

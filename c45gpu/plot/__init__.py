@@ -7,6 +7,16 @@ from c45gpu.plot.dot import render, to_dot
 from c45gpu.plot.gain import plot_gain_scan
 from c45gpu.plot.importances import plot_importances
 from c45gpu.plot.pruning import plot_pruning
+from c45gpu.plot.saved import as_bytes
 from c45gpu.plot.tree import plot_tree
 
-__all__ = ["plot_confusion", "plot_gain_scan", "plot_importances", "plot_pruning", "plot_tree", "render", "to_dot"]
+__all__ = [
+    "as_bytes",
+    "plot_confusion",
+    "plot_gain_scan",
+    "plot_importances",
+    "plot_pruning",
+    "plot_tree",
+    "render",
+    "to_dot",
+]
