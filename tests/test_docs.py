@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
 
 import pytest
 
-from c45gpu import C45Classifier, Options, exchange
+from c45gpu import exchange
 from c45gpu.cli import main
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-COMMANDS = ("train", "predict", "show", "evaluate", "rules", "export", "report", "import", "compare", "info")
+COMMANDS = (
+    *("train", "predict", "show", "report", "evaluate", "rules", "path", "plot"),
+    *("export", "convert", "import", "compare", "info"),
+)
 
 
 def page(name: str) -> str:
@@ -44,15 +46,6 @@ def test_options_of_the_command_line(name: str, helps: dict[str, str]) -> None:
         - {pair for command in COMMANDS for pair in ((command, ""), ("", command))}
         == set()
     )
-
-
-def test_parameters_of_the_migration_page() -> None:
-    known = {*inspect.signature(C45Classifier).parameters, *inspect.signature(Options).parameters}
-    known |= {"sample_weight"}
-    columns = [line.split("|")[-3] for line in page("migration.md").splitlines() if line.startswith("| ")]
-    named = {name for column in columns for name in re.findall(r"\b([a-z_]+)=", column)}
-    assert len(named) > 12
-    assert named - known == set()
 
 
 def test_functions_of_the_exporting_page() -> None:

@@ -12,7 +12,6 @@ from c45gpu.kernels import cpu_pages
 from c45gpu.kernels.cpu_pages import LITTLE, paged_lists
 from tests.kernels.seeded import TABLES, on_cpu, reference_model, same
 
-
 WORDS = mmap.PAGESIZE // 4  # of 32 bits in a page
 
 
