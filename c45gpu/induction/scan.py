@@ -67,9 +67,10 @@ class Scan:
     threshold : ndarray of float64, shape (n_used,)
         NaN for a discrete attribute.
     average : float or None
-        The average gain that a test must have to compete by its ratio; None where that is not asked.
+        The average gain that a test must have to compete by its ratio; None where that is not asked, or not known.
     chosen : int or None
-        The attribute, by its schema number, that C4.5 would test.
+        The attribute, by its schema number, that C4.5 would test; None where there is none. Where values share branches
+        (`group_values`, `binary_splits`), discrete attributes are not scanned, so it is not known.
     """
 
     gain: Float64s
@@ -209,6 +210,7 @@ class Scanner:
         chosen = choose(weight, row, facts, settings, net)
         averaged = [gain for gain, counts in zip(net, facts.averaged, strict=True) if counts and gain > -EPSILON]
         average = sum(averaged) / len(averaged) if averaged else NO_AVERAGE
+        complete = self.problem.grouping == NO_GROUPS
         bits = [information_of(split, weight, settings.scale) for split in row[1]]
         gains = np.array(net)
         gains[gains <= -EPSILON] = np.nan
@@ -218,6 +220,6 @@ class Scanner:
             np.where(np.isnan(gains) | (settings.measure == CHI2), np.nan, bits),
             np.where(np.isnan(gains), -EPSILON, worths),
             threshold,
-            average if settings.ratio and averaged else None,
-            None if chosen == NO_TEST else self.used[chosen],
+            average if settings.ratio and averaged and complete else None,
+            self.used[chosen] if chosen != NO_TEST and complete else None,
         )

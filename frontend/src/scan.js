@@ -32,8 +32,10 @@ function told(report, { attributes, average }, tested) {
   ]);
   const hint = `What the best tests gain on the cases of ${report.cases.name}; a threshold has paid for the choice.`;
   const competing = average === null ? "" : ` Only tests that gain ${digits(average)}, the average, compete by ratio.`;
+  const { group_values: groups, binary_splits: binary } = report.options;
+  const lacking = groups || binary ? " Tests in which values share branches are not among them." : "";
   return [
-    make("p", { class: "hint" }, hint + competing),
+    make("p", { class: "hint" }, hint + competing + lacking),
     table("Best tests", ["test", "gain", ...(byRatio ? ["split info", "ratio"] : [])], rows),
   ];
 }

@@ -5,6 +5,7 @@ import { bar, classMark, make, table } from "./dom.js";
 import { amount, conditionText, percent } from "./words.js";
 
 const LARGEST_MATRIX = 30; // classes
+const NARROW_MATRIX = 4; // classes whose matrix fits a column of the page
 const MOST_CONFUSIONS = 30;
 const MOST_ATTRIBUTES = 40;
 
@@ -26,13 +27,15 @@ function evaluation(report, name) {
   const cost = facts.cost === undefined ? "" : `, mean cost of a case ${facts.cost.toPrecision(4)}`;
   const told = `On ${of}: ${amount(facts.errors)} errors, accuracy ${ratio(facts.accuracy)}, macro F1 ${ratio(facts.macro_f1)}${cost}.`;
   const byClass = classes.map((c, i) => [classMark(c, colourOf(i)), ratio(facts.precision[i]), ratio(facts.recall[i]), ratio(facts.f1[i])]);
-  return card(
+  const whole = card(
     "evaluation",
     "On cases",
     make("p", {}, told),
     classes.length <= LARGEST_MATRIX ? matrix(classes, facts.confusion) : confusions(classes, facts.confusion),
     make("details", {}, make("summary", {}, "By class"), table("Precision and recall", ["class", "precision", "recall", "F1"], byClass)),
   );
+  whole.classList.toggle("wide", classes.length > NARROW_MATRIX && classes.length <= LARGEST_MATRIX);
+  return whole;
 }
 
 function ratio(value) {

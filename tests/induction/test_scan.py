@@ -93,4 +93,7 @@ def test_groups_are_not_scanned(examples: Path) -> None:
     scanner = Scanner(table, options)
     at_node = next(at_node for _, at_node in scanner.cases(train(table, options).unpruned, np.zeros(1, np.int64)))
     discrete = [table.schema.attributes[a].kind == "discrete" for a in scanner.used]
-    assert np.isnan(scanner.scan(at_node).gain[discrete]).all()
+    found = scanner.scan(at_node)
+    assert np.isnan(found.gain[discrete]).all()
+    assert not np.isnan(found.gain).all()
+    assert (found.average, found.chosen) == (None, None)
