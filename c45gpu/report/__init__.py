@@ -10,7 +10,9 @@ from c45gpu.report.page import page
 __all__ = ["report_html"]
 
 
-def report_html(model: Model, table: Table | None = None, *, name: str = "cases", title: str = "c45gpu report") -> str:
+def report_html(
+    model: Model, table: Table | None = None, *, name: str = "these cases", title: str = "c45gpu report"
+) -> str:
     """A model as a page to look at.
 
     Parameters

@@ -30,7 +30,7 @@ function told(report, { attributes, average }, tested) {
     digits(found.gain),
     ...(byRatio ? [digits(found.split), digits(found.ratio)] : []),
   ]);
-  const hint = `What the best tests gain on the cases of ${report.cases.name}; a threshold has paid for the choice.`;
+  const hint = `What the best tests gain, by ${report.cases.name}; a threshold has paid for the choice.`;
   const competing = average === null ? "" : ` Only tests that gain ${digits(average)}, the average, compete by ratio.`;
   const { group_values: groups, binary_splits: binary } = report.options;
   const lacking = groups || binary ? " Tests in which values share branches are not among them." : "";

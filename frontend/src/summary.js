@@ -23,9 +23,9 @@ function evaluation(report, name) {
   }
   const { cases, classes } = report;
   const facts = cases.evaluation[name];
-  const of = `${facts.cases} cases of ${cases.name}${cases.training ? ", the training cases" : ""}`;
+  const on = `${cases.name} (${facts.cases} cases${cases.training ? ", those of training" : ""})`;
   const cost = facts.cost === undefined ? "" : `, mean cost of a case ${facts.cost.toPrecision(4)}`;
-  const told = `On ${of}: ${amount(facts.errors)} errors, accuracy ${ratio(facts.accuracy)}, macro F1 ${ratio(facts.macro_f1)}${cost}.`;
+  const told = `On ${on}: ${amount(facts.errors)} errors, accuracy ${ratio(facts.accuracy)}, macro F1 ${ratio(facts.macro_f1)}${cost}.`;
   const byClass = classes.map((c, i) => [classMark(c, colourOf(i)), ratio(facts.precision[i]), ratio(facts.recall[i]), ratio(facts.f1[i])]);
   const whole = card(
     "evaluation",

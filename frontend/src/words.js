@@ -3,12 +3,14 @@
 import { THRESHOLD } from "./tree.js";
 
 const TRACE = 1e-9; // what rounding leaves of parts of cases
+const LEAST_DECIMAL = 0.05; // what one decimal would show as nothing
 const MOST_VALUES = 6; // of a condition that are listed in a drawing
 
 /** A weight: whole ones look like counts, also where adding up parts left a trace. */
 export function amount(weight) {
   const whole = Math.round(weight);
-  return Math.abs(weight - whole) < TRACE ? String(whole) : weight.toFixed(1);
+  if (Math.abs(weight - whole) < TRACE) return String(whole);
+  return weight < LEAST_DECIMAL ? String(Number(weight.toPrecision(1))) : weight.toFixed(1);
 }
 
 export function percent(part) {

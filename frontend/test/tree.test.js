@@ -86,7 +86,7 @@ test("words", () => {
   assert.equal(conditionText(conditionTo(tree, 5), ATTRIBUTES), "colour = green");
   assert.deepEqual(ruleOf(tree, 4).map((c) => conditionText(c, ATTRIBUTES)), ["size > 2 and ≤ 5", "colour in {red, blue}"]);
   assert.deepEqual(ruleOf(tree, 0), []);
-  assert.deepEqual([amount(3), amount(2.25), amount(151.99999999999997)], ["3", "2.3", "152"]);
+  assert.deepEqual([amount(3), amount(2.25), amount(151.99999999999997), amount(0.033)], ["3", "2.3", "152", "0.03"]);
   assert.deepEqual([percent(0.5), percent(0.0123), percent(0)], ["50 %", "1.2 %", "0 %"]);
   assert.deepEqual([figure(43.29999923706055), figure(43.29999923706055, true)], ["43.3", "43.29999923706055"]);
 });

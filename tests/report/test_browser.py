@@ -103,9 +103,10 @@ def test_the_penguins(examples: Path, opened: Open, screenshots: Path) -> None:
     assert page.locator("#node-title").inner_text() == "flipper_length_mm ≤ 206?"
     assert "5 errors" in page.locator("section[aria-labelledby=evaluation]").inner_text()
     assert page.locator(".matrix tbody tr").count() == 3
-    page.screenshot(path=screenshots / "penguins.png", full_page=True)
+    node(page, 4).click()
+    page.screenshot(path=screenshots / "penguins.png")
     page.click("#theme")
-    page.screenshot(path=screenshots / "penguins_dark.png", full_page=True)
+    page.screenshot(path=screenshots / "penguins_dark.png")
 
 
 def test_closing_and_opening(examples: Path, opened: Open) -> None:
@@ -258,7 +259,7 @@ def test_other_cases_are_told_beside_the_training_cases(examples: Path, opened: 
     model, table = penguins(examples)
     page = opened(html_of(model, table.take(table.classes == 1)))
     weights = page.locator("#node table").first
-    assert weights.locator("thead th").all_inner_texts() == ["class", "training cases", "cases"]
+    assert weights.locator("thead th").all_inner_texts() == ["class", "training cases", "these cases"]
     assert weights.locator("tbody tr td:last-child").all_inner_texts() == ["0", "0", "68"]  # Adelie, Gentoo, Chinstrap
     assert page.locator("section[aria-labelledby=rules]").count() == 0
 
