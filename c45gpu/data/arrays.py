@@ -47,6 +47,8 @@ def from_arrays(
         value. NaN is unknown, infinities are values. Dates count in seconds. The columns of an array of objects or
         texts are taken one by one: texts and truth values are discrete, their values sorted, None is unknown. Numbers
         on a GPU (CuPy, DLPack, ``__cuda_array_interface__``) stay there for the CUDA engine; so do `y` and its codes.
+        Columns of float32 or float64 that are contiguous and may be written to are not copied: leave them as they are
+        while the table is in use.
     y : array_like, shape (n_cases,), optional
         A label for each case, see :func:`encode_classes`. Without it the cases have no class.
     schema : Schema, optional
@@ -217,7 +219,8 @@ def _known_column(attribute: Attribute, values: Array, unseen: Unseen) -> Array 
 def _numbers(name: str, values: Array) -> Floats:
     kind = values.dtype.kind
     if kind == "f":
-        return np.array(values, np.float32 if values.itemsize <= 4 else np.float64)
+        column: Floats = np.ascontiguousarray(values, np.float32 if values.itemsize <= 4 else np.float64)
+        return column if column.flags.writeable else column.copy()  # compiled code tells the two apart
     if kind in "Mm":
         return np.where(np.isnat(values), np.nan, values.astype(f"{kind}8[us]").astype(np.int64) / 1e6)
     row = None if kind == "b" else inexact(values)

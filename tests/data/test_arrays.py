@@ -217,3 +217,13 @@ def test_weights_are_copied_as_float64() -> None:
     given_weights[:] = 0
     np.testing.assert_array_equal(weights, np.array([0.0, 3]), strict=True)
     assert checked_weights(None, 2) is None
+
+
+def test_contiguous_columns_are_not_copied() -> None:
+    columns = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(3, 2))
+    assert all(np.shares_memory(from_arrays(columns).column(a), columns) for a in range(2))
+    assert not np.shares_memory(from_arrays(np.ascontiguousarray(columns)).column(1), columns)
+    columns.flags.writeable = False
+    copied = from_arrays(columns).column(0)
+    assert copied.flags.writeable
+    assert copied.tolist() == [0, 2, 4]
