@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from c45gpu import exchange
+from c45gpu import exchange, plot
 from c45gpu.cli import main
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -35,7 +36,11 @@ def helps() -> dict[str, str]:
     return told
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("name", ["migration.md", "exporting.md", "report.md"])
+=======
+@pytest.mark.parametrize("name", ["migration.md", "exporting.md", "pictures.md"])
+>>>>>>> Show pictures of the penguins, made by the commands beside them
 def test_options_of_the_command_line(name: str, helps: dict[str, str]) -> None:
     text, known = page(name), " ".join(helps.values())
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
@@ -52,3 +57,22 @@ def test_functions_of_the_exporting_page() -> None:
     named = set(re.findall(r"\b((?:to|read)_[a-z0-9]+)\(", page("exporting.md")))
     assert len(named) > 10
     assert named - set(exchange.__all__) == set()
+
+
+def test_functions_of_the_page_of_pictures() -> None:
+    named = set(re.findall(r"^(plot_[a-z_]+|to_dot|render)\(", page("pictures.md"), re.MULTILINE))
+    assert len(named) > 4
+    assert named - set(plot.__all__) == set()
+
+
+def test_commands_of_the_page_of_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'c45gpu[test]'")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
+    (tmp_path / "docs" / "pictures").mkdir(parents=True)
+    for command in re.findall(r"^c45gpu (.*)$", page("pictures.md"), re.MULTILINE):
+        assert main(shlex.split(command)) == 0
+    made = {path.name for path in (tmp_path / "docs" / "pictures").iterdir()}
+    assert made == {path.name for path in (DOCS / "pictures").iterdir()}
+    assert made == set(re.findall(r"\(pictures/([a-z_]+\.png)\)", page("pictures.md")))

@@ -15,7 +15,7 @@ import pytest
 import c45gpu
 
 PACKAGE = Path(c45gpu.__file__).parent
-HEAVY = {"cupy", "dask", "narwhals", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
+HEAVY = {"cupy", "dask", "matplotlib", "narwhals", "numba", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
 SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
 

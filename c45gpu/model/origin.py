@@ -7,8 +7,8 @@ Pruning leaves a node as it is, makes a leaf of it, or puts a branch in its plac
               f g d e
 
 A test occurs once on a path, so a node with the test of the one at its place is the same node; otherwise it was raised
-from below. Where several nodes below could be it, the one that holds what is below it is taken, then the heaviest, as
-pruning raises the largest branch.
+from below. Where several nodes below could be it, one that holds what is below it is taken, and of these the one that
+most of the largest branches lead to, as these are what pruning raises. That is a guess where subtrees are alike.
 """
 
 from __future__ import annotations
@@ -81,8 +81,18 @@ class _Finder:
             raise ValueError(f"node {p} of the pruned tree is not in the tree as grown")
         if len(found) == 1 or found[0] == place:
             return found[0]
-        weight = self._unpruned.weight
-        return max(found, key=lambda node: (self._holds(p, node), weight[node]))
+        return max(found, key=lambda node: (self._holds(p, node), -self._smaller_branches(place, node)))
+
+    def _smaller_branches(self, place: int, node: int) -> int:
+        """How many branches on the way from a place to a node below it are not the largest of theirs."""
+        tree, count = self._unpruned, 0
+        while node != place:
+            parent = int(tree.parent[node])
+            branches = tree.branches(parent)
+            weights = tree.weight[branches]
+            count += int(branches[np.flatnonzero(weights == weights.max())[-1]]) != node
+            node = parent
+        return count
 
     def _within(self, test: Test, node: int) -> list[int]:
         """The nodes with a test in a subtree."""

@@ -112,7 +112,8 @@ def _gain(ax: Any, scan: GainScan, unit: str) -> None:
     if scan.cost > 0:
         ax.axhline(scan.cost, color=CUT, linestyle="--", linewidth=1)
         words = f"cost of the choice: log2({int(scan.tried.sum())} thresholds) / cases = {scan.cost:.3f} bits"
-        ax.text(0.995, 0.99, words, transform=ax.transAxes, ha="right", va="top", color=CUT, fontsize="small")
+        how = {"transform": ax.transAxes, "ha": "right", "va": "top", "color": CUT, "fontsize": "small", "zorder": 4}
+        ax.text(0.995, 0.99, words, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5}, **how)
     ax.set_ylim(0, 1.25 * max(float(scan.gain.max()), scan.cost, 1e-9))
     ax.set_ylabel(unit)
 

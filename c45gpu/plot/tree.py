@@ -167,7 +167,7 @@ def _legend(shown: Drawn, part: Part) -> list[tuple[str, tuple[float, float, flo
 
 
 def _notes(shown: Drawn, part: Part, parts: Floats) -> list[str]:
-    notes = []
+    notes = ["colour: the class, stronger where a node is purer; bar: all classes of its cases"]
     if bool((shown.tree.weight[part.nodes] <= 0).any()):
         notes.append("dashed: no training case took this branch")
     if bool((parts[part.nodes] >= LEAST_SHARE_TOLD).any()):

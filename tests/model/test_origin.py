@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from c45gpu.data.table import Table
 from c45gpu.induction import prune
 from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
 from c45gpu.model.origin import origin_of
 from c45gpu.model.store import Model
 from c45gpu.model.tree import LEAF, Tree
-from tests.exchange.made import deep_model, trained
+from tests.exchange.made import cases, deep_model, trained
 from tests.golden_trees import inner, leaf, tree_of
 from tests.strategies import Sample, larger_samples
 
 
-def trained_and_told(sample: Sample, options: Options) -> tuple[Model, list[int]]:
+def trained_and_told(table: Table, options: Options) -> tuple[Model, list[int]]:
     """A model, and the nodes that its pruning left, in the numbers of the tree as grown."""
     told: list[list[int]] = []
     remaining = prune.ErrorBasedPruning._remaining
@@ -30,25 +31,39 @@ def trained_and_told(sample: Sample, options: Options) -> tuple[Model, list[int]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prune.ErrorBasedPruning, "_remaining", telling)
-        model = train(sample.table, options, "reference")
+        model = train(table, options, "reference")
     return model, told[-1]
 
 
-@pytest.mark.parametrize("confidence", [0.25, 0.9])
-@given(sample=larger_samples())
-@settings(max_examples=25)
-def test_it_finds_what_pruning_left(confidence: float, sample: Sample) -> None:
-    model, left = trained_and_told(sample, Options(min_cases=1, confidence=confidence))
-    assert origin_of(model.unpruned, model.pruned).node.tolist() == left
-
-
-@given(sample=larger_samples())
-@settings(max_examples=10)
-def test_groups_of_values(sample: Sample) -> None:
-    model, left = trained_and_told(sample, Options(min_cases=1, group_values=True))
+@pytest.mark.parametrize("seed", range(8))
+def test_it_finds_what_pruning_left(seed: int) -> None:
+    table, confidence = cases(400, seed=seed), (0.25, 0.9)[seed % 2]
+    model, left = trained_and_told(table, Options(min_cases=1, confidence=confidence))
     found = origin_of(model.unpruned, model.pruned)
-    assert set(found.node.tolist()) <= set(left)  # pruning leaves branches of impossible values, which are struck out
-    assert found.node.tolist() == sorted(set(found.node.tolist()))
+    assert found.node.tolist() == left
+    assert model.pruned.n_nodes < model.unpruned.n_nodes
+
+
+@given(sample=larger_samples())
+@settings(max_examples=15)
+def test_the_nodes_that_it_finds_lie_as_in_the_pruned_tree(sample: Sample) -> None:
+    model = train(sample.table, Options(min_cases=1), "reference")
+    grown, pruned = model.unpruned, model.pruned
+    node, place = origin_of(grown, pruned)
+    tests = pruned.kind != LEAF
+    for field in ("kind", "attribute", "threshold"):
+        mine, theirs = getattr(pruned, field)[tests], getattr(grown, field)[node[tests]]
+        assert np.array_equal(mine, theirs, equal_nan=field == "threshold")
+    for p in np.flatnonzero(tests).tolist():
+        assert place[pruned.branches(p)].tolist() == grown.branches(int(node[p])).tolist()
+    assert ((place <= node) & (node < grown.end[place])).all()
+
+
+def test_groups_of_values() -> None:
+    model, left = trained_and_told(cases(400, seed=3), Options(min_cases=1, group_values=True))
+    found = origin_of(model.unpruned, model.pruned).node.tolist()
+    assert set(found) <= set(left)  # pruning leaves branches of impossible values, which are struck out
+    assert found == sorted(set(found))
 
 
 @pytest.mark.parametrize("prune", ["pep", "interval", "rep", "none"])
