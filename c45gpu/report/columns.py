@@ -9,8 +9,8 @@
  "label": [1, ...], "weight": [344, ...], "errors": [15.3, ...],
  "classes": {"count": [3, 1, ...], "number": [0, 1, 2, 0, ...], "weight": [152, 68, 124, 2, ...]}}
 
-`classes` tells the weights above 0 only: at node i there are count[i] of them. Columns rather than nested nodes, since
-a browser reads a hundred thousand of those several times as fast, and nothing recurses.
+`classes` tells the weights above 0 only: at node i there are count[i] of them. Columns rather than nested nodes: they
+name no field twice, and no reader has to recurse.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from c45gpu.show.document import Judged, attribute_facts, evaluation_facts
 from c45gpu.show.verdict import as_trained, judged
 
 IMPORTANCE_DIGITS: Final = 6
-MOST_FOR_RULES: Final = 1 << 21  # cases times leaves: above that, rules may take minutes, which nobody asked for
+MOST_FOR_RULES: Final = 1 << 21  # cases times leaves: each leaf makes a rule that all cases are held against
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,8 +34,10 @@ function facts(report, { tree, selected: node, name }) {
 }
 
 function weights(report, tree, node, atNodes) {
-  const here = tree.classes.at(node).sort((one, other) => other[1] - one[1]);
   const cases = new Map(atNodes?.at(node) ?? []);
+  const training = new Map(tree.classes.at(node));
+  const here = [...new Set([...training.keys(), ...cases.keys()])].map((c) => [c, training.get(c) ?? 0]);
+  here.sort((one, other) => other[1] - one[1]);
   const whole = tree.weight[node] || 1;
   const rows = here.slice(0, MOST_CLASSES).map(([c, weight]) => [
     classMark(report.classes[c], colourOf(c)),
@@ -43,9 +45,10 @@ function weights(report, tree, node, atNodes) {
     ...(atNodes ? [amount(cases.get(c) ?? 0)] : []),
   ]);
   const others = here.length > MOST_CLASSES ? make("p", {}, `and ${here.length - MOST_CLASSES} more classes`) : null;
-  if (!rows.length) return make("p", {}, `No training case came here; it says ${report.classes[tree.label[node]]}, as its parent does.`);
+  const says = report.classes[tree.label[node]];
+  const empty = training.size ? null : make("p", {}, `No training case came here; it says ${says}, as its parent does.`);
   const headings = ["class", "training cases", ...(atNodes ? [report.cases.name] : [])];
-  return make("div", {}, table("Class weights", headings, rows), others);
+  return make("div", {}, empty, rows.length ? table("Class weights", headings, rows) : null, others);
 }
 
 function rule(report, tree, node) {
@@ -69,7 +72,7 @@ function shortened(path) {
 }
 
 function path(report, { tree, selected: node, casesAt: atNodes }, go) {
-  const rows = shortened(tree.path(node)).map((step) => step < 0 ? [`… ${-step} more …`, "", ...(atNodes ? [""] : []), ""] : [
+  const row = (step) => [
     make(
       "button",
       { type: "button", class: "link", click: () => go(step) },
@@ -78,7 +81,9 @@ function path(report, { tree, selected: node, casesAt: atNodes }, go) {
     amount(tree.weight[step]),
     ...(atNodes ? [amount(atNodes.total(step))] : []),
     report.classes[tree.label[step]],
-  ]);
+  ];
+  const gap = (steps) => [`… ${steps} more …`, "", ...(atNodes ? [""] : []), ""];
+  const rows = shortened(tree.path(node)).map((step) => (step < 0 ? gap(-step) : row(step)));
   const headings = ["condition", "training cases", ...(atNodes ? [report.cases.name] : []), "class so far"];
   return table("The cases' path", headings, rows);
 }

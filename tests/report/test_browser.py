@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from c45gpu import Options, train
 from c45gpu.data.c45files import read_cases, read_names
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.store import Model
+from c45gpu.report.columns import cases_at_nodes
 from c45gpu.report.gains import scans_of
 from tests.golden_trees import chain, tree_of
 from tests.report.made import NASTY, bushy, every_kind, html_of
@@ -262,6 +264,18 @@ def test_other_cases_are_told_beside_the_training_cases(examples: Path, opened: 
     assert weights.locator("thead th").all_inner_texts() == ["class", "training cases", "these cases"]
     assert weights.locator("tbody tr td:last-child").all_inner_texts() == ["0", "0", "68"]  # Adelie, Gentoo, Chinstrap
     assert page.locator("section[aria-labelledby=rules]").count() == 0
+
+
+def test_classes_that_training_did_not_see_at_a_node(examples: Path, opened: Open) -> None:
+    model, table = penguins(examples)
+    others = replace(table, classes=(table.classes + 1) % 3)
+    page = opened(html_of(model, others))
+    node(page, 14).click()
+    training = model.pruned.class_weights[14]
+    cases = cases_at_nodes(model.pruned, others)[14]
+    assert (cases[training == 0] > 0).any()
+    rows = page.locator("#node table").first.locator("tbody tr")
+    assert rows.count() == np.count_nonzero((training > 0) | (cases > 0))
 
 
 def test_a_narrow_window_needs_no_scrolling_sideways(examples: Path, opened: Open) -> None:

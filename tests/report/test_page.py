@@ -106,8 +106,7 @@ def test_the_bundle_keeps_the_licences() -> None:
     wanted = json.loads((FRONTEND / "package.json").read_text("utf-8"))["dependencies"]
     notices = static("report.js").partition("*/")[0]
     for name, version in wanted.items():
-        if name != "d3-transition":  # d3-zoom asks for it; what is used of it is in its own notice below
-            assert f"{name} {version}\n" in notices
+        assert f"{name} {version}\n" in notices
     assert notices.count("Permission to use, copy, modify, and/or distribute") >= len(wanted)
 
 
