@@ -11,10 +11,15 @@ const OUTPUT = here("../c45gpu/report/static/report.js");
 
 /** SHA-256 of the names and contents of all sources, with what else decides the bundle. */
 function sourceHash() {
-  const sources = readdirSync(here("src")).filter((name) => name.endsWith(".js")).map((name) => `src/${name}`);
+  const sources = readdirSync(here("src"))
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => `src/${name}`);
   const hash = createHash("sha256");
   for (const path of [...sources, "build.js", "package-lock.json", "package.json"].sort()) {
-    hash.update(`${path}\n`).update(readFileSync(here(path))).update("\n");
+    hash
+      .update(`${path}\n`)
+      .update(readFileSync(here(path)))
+      .update("\n");
   }
   return hash.digest("hex");
 }

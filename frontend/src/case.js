@@ -32,7 +32,12 @@ export function caseForm(form, report, tested, { follow, clear }) {
     make("p", { class: "hint" }, "A value left empty is unknown: the case then goes down every branch, in parts."),
     make("div", { class: "fields" }, ...fields.flatMap(({ label, input, list }) => [label, input, list])),
     fault,
-    make("div", { class: "buttons" }, make("button", { type: "submit" }, "Follow"), make("button", { type: "reset" }, "Clear")),
+    make(
+      "div",
+      { class: "buttons" },
+      make("button", { type: "submit" }, "Follow"),
+      make("button", { type: "reset" }, "Clear"),
+    ),
   );
   form.addEventListener("submit", submit);
   form.addEventListener("reset", reset);
@@ -51,7 +56,9 @@ function field(attribute, a) {
     return { label, input, list: null, read: () => (input.value === "" ? null : Number(input.value)) };
   }
   const continuous = attribute.type === "continuous";
-  const list = continuous ? null : make("datalist", { id: `${id}-list` }, ...attribute.values.map((value) => make("option", { value })));
+  const list = continuous
+    ? null
+    : make("datalist", { id: `${id}-list` }, ...attribute.values.map((value) => make("option", { value })));
   const input = make("input", {
     id,
     autocomplete: "off",
@@ -67,12 +74,28 @@ export function showCase(result, report, tree, values, go) {
   const shares = sharesOf(tree, values);
   const frequencies = frequenciesOf(tree, shares, report.classes.length);
   const label = classOf(frequencies, report.costs);
-  const likely = frequencies.map((part, c) => [c, part]).filter(([, part]) => part > 0).sort((one, other) => other[1] - one[1]);
-  const rows = likely.map(([c, part]) => [classMark(report.classes[c], colourOf(c)), bar(part, percent(part), colourOf(c))]);
+  const likely = frequencies
+    .map((part, c) => [c, part])
+    .filter(([, part]) => part > 0)
+    .sort((one, other) => other[1] - one[1]);
+  const rows = likely.map(([c, part]) => [
+    classMark(report.classes[c], colourOf(c)),
+    bar(part, percent(part), colourOf(c)),
+  ]);
   const leaves = leavesReached(tree, shares).sort((one, other) => other[1] - one[1]);
-  const items = leaves.slice(0, MOST_LEAVES).map(([leaf, share]) =>
-    make("li", {}, make("button", { type: "button", class: "link", click: () => go(leaf) }, `${percent(share)} reach node ${leaf}: ${report.classes[tree.label[leaf]]}`)),
-  );
+  const items = leaves
+    .slice(0, MOST_LEAVES)
+    .map(([leaf, share]) =>
+      make(
+        "li",
+        {},
+        make(
+          "button",
+          { type: "button", class: "link", click: () => go(leaf) },
+          `${percent(share)} reach node ${leaf}: ${report.classes[tree.label[leaf]]}`,
+        ),
+      ),
+    );
   if (leaves.length > MOST_LEAVES) items.push(make("li", {}, `and ${leaves.length - MOST_LEAVES} more leaves`));
   result.replaceChildren(
     make("h3", {}, "It is given ", classMark(report.classes[label], colourOf(label))),

@@ -5,7 +5,8 @@ export function make(tag, properties = {}, ...content) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(name, value);
-    else if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+    else if (value !== undefined && value !== null && value !== false)
+      element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...content.filter((part) => part !== null && part !== undefined));
   return element;
@@ -13,8 +14,7 @@ export function make(tag, properties = {}, ...content) {
 
 /** A table with a heading for each column; the first cell of a row is the row's heading. */
 export function table(caption, headings, rows, properties = {}) {
-  const cell = (content, i) =>
-    i === 0 ? make("th", { scope: "row" }, content) : make("td", {}, content);
+  const cell = (content, i) => (i === 0 ? make("th", { scope: "row" }, content) : make("td", {}, content));
   return make(
     "table",
     properties,
@@ -29,7 +29,12 @@ export function bar(part, text, colour) {
   const fill = make("span", { class: "fill" });
   fill.style.width = `${100 * part}%`;
   if (colour) fill.style.background = colour;
-  return make("span", { class: "bar" }, make("span", { class: "track", "aria-hidden": "true" }, fill), make("span", {}, text));
+  return make(
+    "span",
+    { class: "bar" },
+    make("span", { class: "track", "aria-hidden": "true" }, fill),
+    make("span", {}, text),
+  );
 }
 
 /** A class with its colour. */

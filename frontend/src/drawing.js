@@ -45,7 +45,9 @@ export class Drawing {
     const root = stratify()
       .id((node) => node)
       .parentId((node) => (node ? tree.parent[node] : null))(drawnNodes(tree, open));
-    treeLayout().nodeSize([ROW, COLUMN]).separation(() => 1)(root);
+    treeLayout()
+      .nodeSize([ROW, COLUMN])
+      .separation(() => 1)(root);
     this.points = root.descendants().map((point) => ({ node: point.data, x: point.y, y: point.x }));
     this.at = new Map(this.points.map((point) => [point.node, point]));
     this.#draw();
@@ -74,7 +76,8 @@ export class Drawing {
     const { k, x: dx, y: dy } = this.svg.property("__zoom");
     const left = k * x + dx;
     const top = k * y + dy;
-    const seen = left >= 0 && left + k * CARD.width <= width && top >= k * CARD.height && top <= height - k * CARD.height;
+    const seen =
+      left >= 0 && left + k * CARD.width <= width && top >= k * CARD.height && top <= height - k * CARD.height;
     if (!seen) this.svg.call(this.zoom.translateTo, x + CARD.width / 2, y);
   }
 
@@ -130,22 +133,43 @@ export class Drawing {
         const from = this.at.get(tree.parent[node]);
         return path({ source: [from.x + CARD.width, from.y], target: [x, y] });
       })
-      .attr("stroke-width", ({ node }) => 1 + 7 * Math.sqrt(shares ? (shares.get(node) ?? 0) : tree.weight[node] / whole))
+      .attr(
+        "stroke-width",
+        ({ node }) => 1 + 7 * Math.sqrt(shares ? (shares.get(node) ?? 0) : tree.weight[node] / whole),
+      )
       .classed("taken", ({ node }) => shares?.has(node) ?? false)
       .classed("gone", ({ node }) => fates?.[node] === GONE);
   }
 
   #enter(enter) {
     const node = enter.append("g").attr("class", "node").attr("role", "treeitem");
-    node.append("rect").attr("class", "card").attr("y", -CARD.height / 2).attr("rx", 6);
+    node
+      .append("rect")
+      .attr("class", "card")
+      .attr("y", -CARD.height / 2)
+      .attr("rx", 6);
     node.select("rect").attr("width", CARD.width).attr("height", CARD.height);
     node.append("text").attr("class", "branch").attr("x", PAD).attr("y", -9);
-    node.append("text").attr("class", "weight").attr("x", CARD.width - PAD).attr("y", -9).attr("text-anchor", "end");
-    node.append("circle").attr("class", "label").attr("cx", PAD + 5).attr("cy", 6).attr("r", 5);
+    node
+      .append("text")
+      .attr("class", "weight")
+      .attr("x", CARD.width - PAD)
+      .attr("y", -9)
+      .attr("text-anchor", "end");
+    node
+      .append("circle")
+      .attr("class", "label")
+      .attr("cx", PAD + 5)
+      .attr("cy", 6)
+      .attr("r", 5);
     node.append("text").attr("class", "test").attr("y", 11);
     node.append("g").attr("class", "parts").attr("transform", `translate(${PAD},17)`);
     node.append("title");
-    const toggle = node.append("g").attr("class", "toggle").attr("aria-hidden", "true").attr("transform", `translate(${CARD.width},0)`);
+    const toggle = node
+      .append("g")
+      .attr("class", "toggle")
+      .attr("aria-hidden", "true")
+      .attr("transform", `translate(${CARD.width},0)`);
     toggle.append("circle").attr("r", 10);
     toggle.append("text").attr("text-anchor", "middle").attr("y", 5);
     toggle.on("click", (event, { node: number }) => {
@@ -181,14 +205,27 @@ export class Drawing {
       .attr("aria-posinset", tree.place[node] + 1)
       .attr("aria-selected", node === selected)
       .attr("aria-expanded", leaf ? null : open.has(node))
-      .attr("aria-label", `${branch}: ${leaf ? `class ${says}` : `asks ${says}`} ${weight}${share === undefined ? " cases" : " of the case"}`);
+      .attr(
+        "aria-label",
+        `${branch}: ${leaf ? `class ${says}` : `asks ${says}`} ${weight}${share === undefined ? " cases" : " of the case"}`,
+      );
     element.select("title").text(`${branch}\n${says}`);
     const room = CARD.width - 2 * PAD;
     element.select(".weight").text(weight);
     element.select(".branch").text(this.#fitted(branch, room - this.#width(weight, FONTS.branch) - 8, FONTS.branch));
-    element.select(".test").attr("x", leaf ? PAD + 16 : PAD).text(this.#fitted(says, room - (leaf ? 16 : 0) - 6, FONTS.test));
-    element.select(".label").attr("fill", colour).style("display", leaf ? null : "none");
-    element.select(".toggle").style("display", leaf ? "none" : null).select("text").text(open.has(node) ? "−" : "+");
+    element
+      .select(".test")
+      .attr("x", leaf ? PAD + 16 : PAD)
+      .text(this.#fitted(says, room - (leaf ? 16 : 0) - 6, FONTS.test));
+    element
+      .select(".label")
+      .attr("fill", colour)
+      .style("display", leaf ? null : "none");
+    element
+      .select(".toggle")
+      .style("display", leaf ? "none" : null)
+      .select("text")
+      .text(open.has(node) ? "−" : "+");
     this.#drawParts(element.select(".parts"), node, room);
   }
 

@@ -113,7 +113,9 @@ function search() {
 /** Go to the next match after the selected node, or before it. */
 function step(forward) {
   if (!found.length) return;
-  const ahead = forward ? found.find((node) => node > state.selected) : found.filter((node) => node < state.selected).pop();
+  const ahead = forward
+    ? found.find((node) => node > state.selected)
+    : found.filter((node) => node < state.selected).pop();
   const node = ahead ?? (forward ? found[0] : found[found.length - 1]);
   choose(node, false);
   byId("found").textContent = `${found.indexOf(node) + 1} of ${found.length}`;
@@ -140,7 +142,11 @@ function openAll() {
   openLevels(state.tree, MOST_OPENED, 0, state.open);
   redraw();
   drawing.fit(0.05);
-  tell(state.tree.n > MOST_OPENED ? `The upper levels are open; all ${state.tree.n} nodes would be too many to draw.` : "All nodes are open.");
+  tell(
+    state.tree.n > MOST_OPENED
+      ? `The upper levels are open; all ${state.tree.n} nodes would be too many to draw.`
+      : "All nodes are open.",
+  );
 }
 
 function closeAll() {
@@ -158,7 +164,18 @@ function tested() {
 function treeChoice() {
   const names = report.trees.unpruned ? ["unpruned", "pruned"] : ["pruned"];
   const radios = names.map((name) =>
-    make("label", {}, make("input", { type: "radio", name: "tree", value: name, checked: name === "pruned", change: () => showTree(name) }), `${NAMES[name]} (${report.trees[name].kind.length} nodes)`),
+    make(
+      "label",
+      {},
+      make("input", {
+        type: "radio",
+        name: "tree",
+        value: name,
+        checked: name === "pruned",
+        change: () => showTree(name),
+      }),
+      `${NAMES[name]} (${report.trees[name].kind.length} nodes)`,
+    ),
   );
   if (names.length === 1) radios.push(make("span", { class: "hint" }, "pruning changed nothing"));
   byId("trees").append(...radios);

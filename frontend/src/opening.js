@@ -23,7 +23,7 @@ export function openTo(tree, node, open) {
 /** The nodes that are drawn, in preorder. */
 export function drawnNodes(tree, open) {
   const drawn = [];
-  for (let node = 0; node < tree.n; ) {
+  for (let node = 0; node < tree.n;) {
     drawn.push(node);
     node = open.has(node) ? node + 1 : tree.end[node]; // what is not open is skipped whole
   }

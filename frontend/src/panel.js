@@ -13,7 +13,9 @@ const FIRST_STEPS = 20;
 export function showNode(panel, report, state, go) {
   const { tree, selected: node, name } = state;
   const atNodes = state.casesAt;
-  const title = tree.isLeaf(node) ? classMark(report.classes[tree.label[node]], colourOf(tree.label[node])) : `${testOf(tree, node, report.attributes, true)}?`;
+  const title = tree.isLeaf(node)
+    ? classMark(report.classes[tree.label[node]], colourOf(tree.label[node]))
+    : `${testOf(tree, node, report.attributes, true)}?`;
   panel.replaceChildren(
     make("h2", { id: "node-title" }, title),
     make("p", { class: "hint" }, facts(report, state)),
@@ -29,7 +31,8 @@ function facts(report, { tree, selected: node, name }) {
   const estimated = name === "pruned";
   const count = amount(tree.errors[node]);
   const errors = `${count} ${count === "1" ? "error" : "errors"} ${estimated ? "expected" : "of its leaves"}`;
-  const soft = tree.lower && !Number.isNaN(tree.lower[node]) ? `, soft from ${tree.lower[node]} to ${tree.upper[node]}` : "";
+  const soft =
+    tree.lower && !Number.isNaN(tree.lower[node]) ? `, soft from ${tree.lower[node]} to ${tree.upper[node]}` : "";
   return `Node ${node}, a ${kind} at depth ${tree.depth[node]}; ${amount(tree.weight[node])} training cases, ${errors}${soft}.`;
 }
 
@@ -39,14 +42,18 @@ function weights(report, tree, node, atNodes) {
   const here = [...new Set([...training.keys(), ...cases.keys()])].map((c) => [c, training.get(c) ?? 0]);
   here.sort((one, other) => other[1] - one[1]);
   const whole = tree.weight[node] || 1;
-  const rows = here.slice(0, MOST_CLASSES).map(([c, weight]) => [
-    classMark(report.classes[c], colourOf(c)),
-    bar(weight / whole, `${amount(weight)} (${percent(weight / whole)})`, colourOf(c)),
-    ...(atNodes ? [amount(cases.get(c) ?? 0)] : []),
-  ]);
+  const rows = here
+    .slice(0, MOST_CLASSES)
+    .map(([c, weight]) => [
+      classMark(report.classes[c], colourOf(c)),
+      bar(weight / whole, `${amount(weight)} (${percent(weight / whole)})`, colourOf(c)),
+      ...(atNodes ? [amount(cases.get(c) ?? 0)] : []),
+    ]);
   const others = here.length > MOST_CLASSES ? make("p", {}, `and ${here.length - MOST_CLASSES} more classes`) : null;
   const says = report.classes[tree.label[node]];
-  const empty = training.size ? null : make("p", {}, `No training case came here; it says ${says}, as its parent does.`);
+  const empty = training.size
+    ? null
+    : make("p", {}, `No training case came here; it says ${says}, as its parent does.`);
   const headings = ["class", "training cases", ...(atNodes ? [report.cases.name] : [])];
   return make("div", {}, empty, rows.length ? table("Class weights", headings, rows) : null, others);
 }
@@ -54,7 +61,9 @@ function weights(report, tree, node, atNodes) {
 function rule(report, tree, node) {
   const conditions = ruleOf(tree, node);
   const says = report.classes[tree.label[node]];
-  const parts = conditions.map((condition) => make("li", {}, conditionText(condition, report.attributes, { exact: true })));
+  const parts = conditions.map((condition) =>
+    make("li", {}, conditionText(condition, report.attributes, { exact: true })),
+  );
   return make(
     "section",
     { class: "rule", "aria-labelledby": "rule-title" },

@@ -16,7 +16,9 @@ export function scanView(report, scan, tree, node) {
   const tested = tree.isLeaf(node) ? -1 : tree.attribute[node];
   return [
     make("h3", {}, "Gain scan"),
-    ...(scan.attributes.length ? told(report, scan, tested) : [make("p", { class: "hint" }, "No test gains anything here.")]),
+    ...(scan.attributes.length
+      ? told(report, scan, tested)
+      : [make("p", { class: "hint" }, "No test gains anything here.")]),
     ...scan.attributes
       .filter((found) => found.curve)
       .map((found) => chart(report, found, found.attribute === tested ? tree.threshold[node] : NaN)),
@@ -51,7 +53,9 @@ function digits(number) {
 
 function chart(report, { attribute, curve, gain }, threshold) {
   const { name } = report.attributes[attribute];
-  const points = curve.thresholds.map((cut, i) => [Number(cut), curve.gains[i]]).filter(([cut]) => Number.isFinite(cut));
+  const points = curve.thresholds
+    .map((cut, i) => [Number(cut), curve.gains[i]])
+    .filter(([cut]) => Number.isFinite(cut));
   const xs = points.map(([cut]) => cut);
   const most = Math.max(...curve.gains);
   const x = scaleLinear([Math.min(...xs), Math.max(...xs)], [SIZE.left, SIZE.width - SIZE.right]);
@@ -62,9 +66,15 @@ function chart(report, { attribute, curve, gain }, threshold) {
     .attr("viewBox", `0 0 ${SIZE.width} ${SIZE.height}`)
     .attr("role", "img")
     .attr("aria-label", `${caption}: ${points.length} points, the greatest gain is ${digits(most)}`);
-  svg.append("g").attr("transform", `translate(0,${SIZE.height - SIZE.bottom})`).call(axisBottom(x).ticks(5));
+  svg
+    .append("g")
+    .attr("transform", `translate(0,${SIZE.height - SIZE.bottom})`)
+    .call(axisBottom(x).ticks(5));
   svg.append("g").attr("transform", `translate(${SIZE.left},0)`).call(axisLeft(y).ticks(4));
-  const curveLine = line(([cut]) => x(cut), (point) => y(point[1]));
+  const curveLine = line(
+    ([cut]) => x(cut),
+    (point) => y(point[1]),
+  );
   svg.append("path").attr("class", "curve").attr("d", curveLine(points));
   svg
     .selectAll("circle")

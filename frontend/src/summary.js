@@ -19,20 +19,38 @@ function card(id, title, ...content) {
 
 function evaluation(report, name) {
   if (!report.cases) {
-    return card("evaluation", "On cases", make("p", { class: "hint" }, "Made without cases: c45gpu report MODEL --data FILE shows how the tree does on them."));
+    return card(
+      "evaluation",
+      "On cases",
+      make(
+        "p",
+        { class: "hint" },
+        "Made without cases: c45gpu report MODEL --data FILE shows how the tree does on them.",
+      ),
+    );
   }
   const { cases, classes } = report;
   const facts = cases.evaluation[name];
   const on = `${cases.name} (${facts.cases} cases${cases.training ? ", those of training" : ""})`;
   const cost = facts.cost === undefined ? "" : `, mean cost of a case ${facts.cost.toPrecision(4)}`;
   const told = `On ${on}: ${amount(facts.errors)} errors, accuracy ${ratio(facts.accuracy)}, macro F1 ${ratio(facts.macro_f1)}${cost}.`;
-  const byClass = classes.map((c, i) => [classMark(c, colourOf(i)), ratio(facts.precision[i]), ratio(facts.recall[i]), ratio(facts.f1[i])]);
+  const byClass = classes.map((c, i) => [
+    classMark(c, colourOf(i)),
+    ratio(facts.precision[i]),
+    ratio(facts.recall[i]),
+    ratio(facts.f1[i]),
+  ]);
   const whole = card(
     "evaluation",
     "On cases",
     make("p", {}, told),
     classes.length <= LARGEST_MATRIX ? matrix(classes, facts.confusion) : confusions(classes, facts.confusion),
-    make("details", {}, make("summary", {}, "By class"), table("Precision and recall", ["class", "precision", "recall", "F1"], byClass)),
+    make(
+      "details",
+      {},
+      make("summary", {}, "By class"),
+      table("Precision and recall", ["class", "precision", "recall", "F1"], byClass),
+    ),
   );
   whole.classList.toggle("wide", classes.length > NARROW_MATRIX && classes.length <= LARGEST_MATRIX);
   return whole;
@@ -47,9 +65,16 @@ function matrix(classes, [trues, givens, weights]) {
   trues.forEach((c, i) => (cells[c][givens[i]] = weights[i]));
   const rows = classes.map((name, c) => {
     const whole = cells[c].reduce((sum, weight) => sum + weight, 0) || 1;
-    return [classMark(name, colourOf(c)), ...cells[c].map((weight, given) => shaded(weight, weight / whole, given === c))];
+    return [
+      classMark(name, colourOf(c)),
+      ...cells[c].map((weight, given) => shaded(weight, weight / whole, given === c)),
+    ];
   });
-  return make("div", { class: "scroll" }, table("True class by row, given class by column", ["class", ...classes], rows, { class: "matrix" }));
+  return make(
+    "div",
+    { class: "scroll" },
+    table("True class by row, given class by column", ["class", ...classes], rows, { class: "matrix" }),
+  );
 }
 
 function shaded(weight, part, right) {
@@ -61,7 +86,9 @@ function shaded(weight, part, right) {
 function confusions(classes, [trues, givens, weights]) {
   const wrong = trues.map((c, i) => [c, givens[i], weights[i]]).filter(([c, given]) => c !== given);
   wrong.sort((one, other) => other[2] - one[2]);
-  const rows = wrong.slice(0, MOST_CONFUSIONS).map(([c, given, weight]) => [classes[c], classes[given], amount(weight)]);
+  const rows = wrong
+    .slice(0, MOST_CONFUSIONS)
+    .map(([c, given, weight]) => [classes[c], classes[given], amount(weight)]);
   return table("The most frequent mistakes", ["class", "taken for", "cases"], rows);
 }
 
@@ -69,8 +96,11 @@ function importances(report, name) {
   const all = report.importances[name].map((part, a) => [a, Number(part)]).filter(([, part]) => part > 0);
   all.sort((one, other) => other[1] - one[1]);
   const rows = all.slice(0, MOST_ATTRIBUTES).map(([a, part]) => [report.attributes[a].name, bar(part, percent(part))]);
-  const more = all.length > MOST_ATTRIBUTES ? make("p", {}, `and ${all.length - MOST_ATTRIBUTES} more attributes`) : null;
-  const content = rows.length ? table("Share of the information gained by the tests of each attribute", ["attribute", "importance"], rows) : make("p", {}, "The tree tests nothing.");
+  const more =
+    all.length > MOST_ATTRIBUTES ? make("p", {}, `and ${all.length - MOST_ATTRIBUTES} more attributes`) : null;
+  const content = rows.length
+    ? table("Share of the information gained by the tests of each attribute", ["attribute", "importance"], rows)
+    : make("p", {}, "The tree tests nothing.");
   return card("importances", "Importances", content, more);
 }
 
@@ -94,13 +124,22 @@ function rules(report) {
 
 function record(report) {
   const pairs = (facts) => Object.entries(facts).map(([name, value]) => [name, plain(value)]);
-  const facts = { ...report.record, "classes": report.classes.length, "attributes": report.attributes.length };
+  const facts = { ...report.record, classes: report.classes.length, attributes: report.attributes.length };
   return card(
     "record",
     "Training record",
     table("What was trained on", ["fact", "value"], pairs(facts)),
-    make("details", {}, make("summary", {}, "Options"), table("Options of the learner", ["option", "value"], pairs(report.options))),
-    make("p", { class: "hint" }, `Every engine grows the same tree, so a model keeps neither engine nor times. Report by c45gpu ${report.version}.`),
+    make(
+      "details",
+      {},
+      make("summary", {}, "Options"),
+      table("Options of the learner", ["option", "value"], pairs(report.options)),
+    ),
+    make(
+      "p",
+      { class: "hint" },
+      `Every engine grows the same tree, so a model keeps neither engine nor times. Report by c45gpu ${report.version}.`,
+    ),
   );
 }
 

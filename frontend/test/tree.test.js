@@ -57,7 +57,10 @@ test("the structure follows from preorder and numbers of branches", () => {
   assert.deepEqual([...tree.end], [7, 6, 3, 6, 5, 6, 7]);
   assert.deepEqual([...tree.branches(0)], [1, 6]);
   assert.deepEqual(tree.path(5), [0, 1, 3, 5]);
-  assert.deepEqual(tree.classes.at(0), [[0, 6], [1, 4]]);
+  assert.deepEqual(tree.classes.at(0), [
+    [0, 6],
+    [1, 4],
+  ]);
   assert.equal(tree.classes.total(1), 8);
 });
 
@@ -76,7 +79,10 @@ test("branches that values take", () => {
   assert.equal(tree.branchOf(0, 5), 0);
   assert.equal(tree.branchOf(0, 5.000001), 1);
   assert.equal(tree.branchOf(0, null), NO_BRANCH);
-  assert.deepEqual([0, 1, 2, 3].map((value) => tree.branchOf(3, value)), [0, 1, 0, NO_BRANCH]);
+  assert.deepEqual(
+    [0, 1, 2, 3].map((value) => tree.branchOf(3, value)),
+    [0, 1, 0, NO_BRANCH],
+  );
 });
 
 test("words", () => {
@@ -84,7 +90,10 @@ test("words", () => {
   assert.equal(branchText(tree, 6, ATTRIBUTES), "> 5");
   assert.equal(branchText(tree, 4, ATTRIBUTES), "in {red, blue}");
   assert.equal(conditionText(conditionTo(tree, 5), ATTRIBUTES), "colour = green");
-  assert.deepEqual(ruleOf(tree, 4).map((c) => conditionText(c, ATTRIBUTES)), ["size > 2 and ≤ 5", "colour in {red, blue}"]);
+  assert.deepEqual(
+    ruleOf(tree, 4).map((c) => conditionText(c, ATTRIBUTES)),
+    ["size > 2 and ≤ 5", "colour in {red, blue}"],
+  );
   assert.deepEqual(ruleOf(tree, 0), []);
   assert.deepEqual([amount(3), amount(2.25), amount(151.99999999999997), amount(0.033)], ["3", "2.3", "152", "0.03"]);
   assert.deepEqual([percent(0.5), percent(0.0123), percent(0)], ["50 %", "1.2 %", "0 %"]);
@@ -92,18 +101,38 @@ test("words", () => {
 });
 
 test("a known case takes one path, an unknown value divides it by the weight of the branches", () => {
-  assert.deepEqual([...sharesOf(tree, [1, null])], [[0, 1], [1, 1], [2, 1]]);
+  assert.deepEqual(
+    [...sharesOf(tree, [1, null])],
+    [
+      [0, 1],
+      [1, 1],
+      [2, 1],
+    ],
+  );
   const shares = sharesOf(tree, [null, null]);
-  assert.deepEqual(leavesReached(tree, shares), [[2, ((8 / 10) * 6) / 8], [4, ((8 / 10) * 2) / 8], [6, 2 / 10]]);
+  assert.deepEqual(leavesReached(tree, shares), [
+    [2, ((8 / 10) * 6) / 8],
+    [4, ((8 / 10) * 2) / 8],
+    [6, 2 / 10],
+  ]);
   const frequencies = frequenciesOf(tree, shares, 2);
   assert.equal(classOf(frequencies), 0);
-  assert.equal(classOf(frequencies, [[0, 1], [9, 0]]), 1);
+  assert.equal(
+    classOf(frequencies, [
+      [0, 1],
+      [9, 0],
+    ]),
+    1,
+  );
   assert.deepEqual(frequenciesOf(tree, sharesOf(tree, [3, 1]), 2), [1, 0]); // an empty leaf is its label's
 });
 
 test("typed values", () => {
   const [size, colour] = ATTRIBUTES;
-  assert.deepEqual([valueOf(" 1.5 ", size), valueOf("", size), valueOf("?", size), valueOf("x", size)], [1.5, null, null, undefined]);
+  assert.deepEqual(
+    [valueOf(" 1.5 ", size), valueOf("", size), valueOf("?", size), valueOf("x", size)],
+    [1.5, null, null, undefined],
+  );
   assert.deepEqual([valueOf("blue", colour), valueOf("black", colour)], [2, undefined]);
   assert.deepEqual([valueOf("0.1", size, true), valueOf("-999", size, true)], [Math.fround(0.1), null]);
 });

@@ -1,4 +1,4 @@
-/*! c45gpu report, made of frontend/ with sources 845dd2ad7da125b8210b43c0a44a02fac76a1528bcf16fb2c020aa5e4072dbcf
+/*! c45gpu report, made of frontend/ with sources 03a5bfbedf0ec90652b7414a820360c19216490ba9d76ce49a097ac34e9c2286
 
 It contains:
 
