@@ -36,11 +36,7 @@ def helps() -> dict[str, str]:
     return told
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("name", ["migration.md", "exporting.md", "report.md"])
-=======
-@pytest.mark.parametrize("name", ["migration.md", "exporting.md", "pictures.md"])
->>>>>>> Show pictures of the penguins, made by the commands beside them
+@pytest.mark.parametrize("name", ["migration.md", "exporting.md", "report.md", "pictures.md"])
 def test_options_of_the_command_line(name: str, helps: dict[str, str]) -> None:
     text, known = page(name), " ".join(helps.values())
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
