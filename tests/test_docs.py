@@ -70,5 +70,5 @@ def test_commands_of_the_page_of_pictures(tmp_path: Path, monkeypatch: pytest.Mo
     for command in re.findall(r"^c45gpu (.*)$", page("pictures.md"), re.MULTILINE):
         assert main(shlex.split(command)) == 0
     made = {path.name for path in (tmp_path / "docs" / "pictures").iterdir()}
-    assert made == {path.name for path in (DOCS / "pictures").iterdir()}
+    assert made < {path.name for path in (DOCS / "pictures").iterdir()}  # those of the report are there, too
     assert made == set(re.findall(r"\(pictures/([a-z_]+\.png)\)", page("pictures.md")))
