@@ -128,13 +128,12 @@ def _nominal(name: str, found: Sequence[Token], path: FilePath, number: int) -> 
 
 
 def _date(name: str, pattern: str, path: FilePath, number: int) -> Callable[[str], float]:
-    parts = []
+    parts: list[str] = []
     for part in _PATTERN.finditer(pattern):
-        if part[2] is not None and part[0] not in _FIELDS:
+        if part[2] is not None and _FIELDS.get(part[0]) in (None, *parts):
+            once = f"use {', '.join(_FIELDS)}, each once"
             raise DataError(
-                f"attribute {shown(name)}: {part[0]!r} in the date pattern cannot be read: use {', '.join(_FIELDS)}",
-                path,
-                number,
+                f"attribute {shown(name)}: {part[0]!r} in the date pattern cannot be read: {once}", path, number
             )
         plain = part[1] if part[1] is not None else part[0]
         parts.append(_FIELDS[part[0]] if part[2] is not None else plain.replace("''", "'").replace("%", "%%"))

@@ -140,6 +140,7 @@ def test_dates(tmp_path: Path) -> None:
         ("@attribute x numeric\n@attribute x {a}\n@data\n", ":2: attribute 'x' is declared twice"),
         ("@attribute 'x numeric\n@data\n", ":1: a quote is opened here"),
         ("@attribute x date 'YYYY'\n@data\n", ":1: attribute 'x': 'YYYY' in the date pattern cannot be read"),
+        ("@attribute x date 'dd/d'\n@data\n", ":1: attribute 'x': 'd' in the date pattern cannot be read"),
         (PLAIN, ": has columns but no rows"),
         (PLAIN + "1,t,a\n\n1,t\n", ":8: the row has 2 values where 3 are due: is one missing?"),
         (PLAIN + "1,t u,a\n", ":6: the row has 4 values where 3 are due: put quotes around one"),
