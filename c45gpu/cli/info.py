@@ -26,8 +26,10 @@ def info(
     """
     if warm_up:
         from c45gpu.induction.warm import warm_up as compile_all
+        from c45gpu.rules.warm import warm_up as compile_rules
 
         compile_all()
+        compile_rules()
     facts = _facts()
     if as_json:
         print(json.dumps(facts, indent=1))

@@ -6,6 +6,7 @@ Small tables that between them take every path of the engine are trained on; wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -40,8 +41,10 @@ def compile_for(table: Table) -> None:
 
 
 def kernels_kept() -> Kept:
-    """How many of the kernels for trees a new process would find on disk; those for rules are compiled when needed."""
-    return kept([kernel for kernel in KERNELS if not kernel.py_func.__module__.startswith("c45gpu.kernels.rule_")])
+    """How many of all kernels a new process would find on disk."""
+    for module in ("rule_cover", "rule_match"):  # those for rules; training has loaded all others
+        import_module(f"c45gpu.kernels.{module}")
+    return kept(KERNELS)
 
 
 def tables() -> Iterator[Table]:

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.table import Table
-from c45gpu.kernels.cover import Conditions, holds
+from c45gpu.kernels.cover import CROSSOVER_CASES, Conditions, holds
 from c45gpu.kernels.level import Int32s, Int64s
 from c45gpu.rules.paths import as_arrays
 from c45gpu.rules.rule import RuleSet
 
-CROSSOVER_CASES: Final = 20_000  # fewer are done with NumPy before the compiled code is loaded
 AHEAD: Final = 1e-9  # by so much, at least, the class that is said is the likeliest
 
 

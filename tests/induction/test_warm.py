@@ -11,6 +11,7 @@ import pytest
 
 from c45gpu.cli import main
 from c45gpu.induction.warm import kernels_kept
+from c45gpu.rules.warm import warm_up as compile_rules
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -52,6 +53,7 @@ def test_usual_tables_find_all_they_need() -> None:
 
 
 def test_every_kernel_is_kept() -> None:
+    compile_rules()
     ready, all_kernels, folder = kernels_kept()
     assert ready == all_kernels > 50
     assert folder is not None

@@ -23,14 +23,14 @@ from tests.strategies import Sample, larger_samples
 def trained_and_told(table: Table, options: Options) -> tuple[Model, list[int]]:
     """A model, and the nodes that its pruning left, in the numbers of the tree as grown."""
     told: list[list[int]] = []
-    remaining = prune.ErrorBasedPruning._remaining
+    subset = prune.subset
 
-    def telling(self: Any) -> Tree:
-        told.append(np.flatnonzero(self._alive).tolist())
-        return remaining(self)
+    def telling(tree: Tree, left: Any) -> Tree:
+        told.append(np.flatnonzero(left).tolist())
+        return subset(tree, left)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prune.ErrorBasedPruning, "_remaining", telling)
+        patch.setattr(prune, "subset", telling)
         model = train(table, options, "reference")
     return model, told[-1]
 
