@@ -66,9 +66,7 @@ def from_frame(
     DataError
         When something does not fit; the message says which column and row.
     """
-    import narwhals.stable.v2 as nw
-
-    native = nw.from_native(as_frame(frame), eager_only=True)
+    native = _narwhals(frame)
     names = [str(name) for name in native.columns]
     require_cases(len(native), len(names))
     series = dict(zip(names, native.iter_columns(), strict=True))
@@ -112,6 +110,12 @@ def as_frame(frame: Any) -> Any:
         raise DataError(f"the data frame cannot be used ({' '.join(str(error).split())})") from None
     _require_own_names(getattr(frame, "column_names", frame.columns))
     return frame
+
+
+def _narwhals(frame: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(as_frame(frame), eager_only=True)
 
 
 def _require_own_names(names: Iterable[Any]) -> None:
