@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import fields, replace
 from itertools import zip_longest
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from c45gpu.data.devicearrays import on_device
 from c45gpu.data.table import Table
@@ -24,9 +22,9 @@ from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pr
 from c45gpu.induction.path import PruningPath, pruning_path
 from c45gpu.induction.train import train
 from c45gpu.model.store import Model
+from c45gpu.samples import as_counts, labels_of_samples, plain
 
 FromDtype = Literal["from_dtype"]
-PART_OF_ONE: Final = 1e-6
 ClassWeight = dict[Any, float] | Literal["balanced"] | None
 
 
@@ -234,14 +232,14 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(np.iinfo(np.int32).max)
-        given = {f.name: _plain(getattr(self, f.name)) for f in fields(Options)}
-        return Options(**given | {"prune": prune, "random_state": 0 if seed is None else _plain(seed)})
+        given = {f.name: plain(getattr(self, f.name)) for f in fields(Options)}
+        return Options(**given | {"prune": prune, "random_state": 0 if seed is None else plain(seed)})
 
     def _training_table(self, X: Any, y: Any, weights: npt.ArrayLike | None) -> Table:
         categorical = self.categorical_features
         chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
-        table = self._table(X, reset=True, categorical=chosen, weights=_as_counts(weights))
-        labels, self.classes_, classes, there = _labels(y)
+        table = self._table(X, reset=True, categorical=chosen, weights=as_counts(weights))
+        labels, self.classes_, classes, there = labels_of_samples(y)
         if len(classes) != table.n_cases:
             raise DataError(f"y has {len(classes)} labels for {table.n_cases} samples: give one for each")
         schema = replace(table.schema, classes=tuple(str(label) for label in self.classes_))
@@ -282,39 +280,3 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         names, due = list(getattr(X, "column_names", X.columns)), self.feature_names_in_.tolist()
         at, (one, other) = next((at, pair) for at, pair in enumerate(zip_longest(names, due)) if pair[0] != pair[1])
         return f"Column {at} is {one!r} where {other or 'none'!r} is due: give X[list(fitted.feature_names_in_)]"
-
-
-def _as_counts(weights: npt.ArrayLike | None) -> npt.ArrayLike | None:
-    """Weights as numbers of samples: those that sum to 1, as AdaBoost's do, are parts of all that have any."""
-    given = None if weights is None or on_device(weights) else np.asarray(weights)
-    if given is None or given.ndim != 1 or given.dtype.kind != "f" or abs(given.sum() - 1.0) > PART_OF_ONE:
-        return weights
-    return given * np.count_nonzero(given)
-
-
-def _labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32], Any]:
-    """The label of each sample, the distinct ones, which of them each sample has, and this on the device of `y`."""
-    from c45gpu.data.devicearrays import labels_of
-    from c45gpu.data.labels import encode_classes
-
-    if on_device(y):
-        distinct, codes, there = labels_of(y)
-        labels = distinct[codes]
-        check_classification_targets(labels)
-        return labels, distinct, codes, there
-    labels = column_or_1d(y.to_numpy() if hasattr(y, "dtype") and hasattr(y, "to_numpy") else y, warn=True)
-    if labels.dtype != object:  # scikit-learn cannot tell which one of some objects is missing
-        check_classification_targets(labels)
-    distinct, classes = encode_classes(labels)
-    if labels.dtype == object:
-        check_classification_targets(distinct)
-    return labels, distinct, classes, None
-
-
-def _plain(value: Any) -> Any:
-    """A number or truth value of whatever type as Python's own; anything else as it is."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    return float(value) if isinstance(value, numbers.Real) else value
