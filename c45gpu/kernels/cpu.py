@@ -81,11 +81,13 @@ class CpuEngine:
 
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
-        order = self._grower.order if isinstance(self._grower, CountingGrower) else None
+        order, memory = None, []
+        if isinstance(self._grower, CountingGrower):
+            order, memory = self._grower.order, self._grower.memory
         del self._grower  # its lists make room
         if order is None and self._problem.table.has_unknown():
             return DividedPlacement(self._problem, tree, self._crew)
-        return WholePlacement(self._problem, tree, self._crew, order)
+        return WholePlacement(self._problem, tree, self._crew, order, memory)
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""

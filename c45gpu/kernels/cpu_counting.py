@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 from queue import Empty, LifoQueue
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import Crew
@@ -73,6 +75,11 @@ class CountingGrower(CpuGrower):
             jobs += [(nodes, which, Scores(*(x[rows] for x in out))) for which in groups]
         self.crew.run(self._score_job, jobs)
         return candidates
+
+    @property
+    def memory(self) -> list[npt.NDArray[Any]]:
+        """What it keeps its lists in, to be used again when no node is open."""
+        return [self.lists, self._spare]
 
     def tables(self, attribute: int, first: int, stop: int) -> Int64s:
         """Cases of each value and class of a discrete attribute at open nodes."""

@@ -4,7 +4,9 @@ Memory is needed in three stages; a part that outlives a stage counts in each::
 
     sorting    lists  distinct values  codes                        scratch of the workers that sort
     growing    lists  distinct values  codes  spare lists  H marks  scratch of the workers  tree
-    pruning                                   rows of values        scratch of the workers  tree
+    pruning                                   values in order       scratch of the workers  tree
+
+Whole cases leave their lists and spare lists to the values that pruning writes in the order of leaves.
 
 What depends on the values is estimated: whether a continuous column has few values, from a sample of it; the size of
 the tree, and how often unknown values divide cases, from what tables of that kind were seen to take
@@ -185,15 +187,15 @@ def plan(work: Work) -> MemoryPlan:
 def _columns(work: Work) -> Iterator[Part]:
     """What is allocated for all workers together, while the tree grows."""
     n, both = work.n_cases, (SORTING, GROWING)
-    layout = layout_for(n, work.n_classes)
-    lists = (len(work.value_bytes) + work.coded_lists + 1) * n * (4 if layout.new_bit == 31 else 8)
+    layout, lists = layout_for(n, work.n_classes), _list_bytes(work)
+    kept = (PRUNING,) if work.whole else ()
     yield Part("weights", 0 if work.whole else 16 * n, STAGES)
-    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both)
+    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both + kept)
     yield Part("distinct values", n * sum(work.value_bytes), both)
     yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
     spare = max(1.0, IN_MOTION * instances_of_case(work.unknown) - 1)
-    yield Part("spare lists", int(lists * spare), (GROWING,))
+    yield Part("spare lists", int(lists * spare), (GROWING, *kept))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
     marks = n + n // 8 if work.whole and work.most_branches <= 256 else 4 * n
     yield Part("marks", marks, (GROWING,))
@@ -203,6 +205,12 @@ def _columns(work: Work) -> Iterator[Part]:
         yield Part("units", int(20 * n * instances_of_case(work.unknown)), (GROWING,))
     if work.near:
         yield Part("values that may be near", 4 * n * len(work.value_bytes), (GROWING,))
+
+
+def _list_bytes(work: Work) -> int:
+    """Of all lists, before any case is divided."""
+    n, new_bit = work.n_cases, layout_for(work.n_cases, work.n_classes).new_bit
+    return (len(work.value_bytes) + work.coded_lists + 1) * n * (4 if new_bit == 31 else 8)
 
 
 def _workers(work: Work) -> Iterator[Part]:
@@ -222,7 +230,8 @@ def _pruning(work: Work) -> Iterator[Part]:
     n = work.n_cases
     nodes = n // CASES_OF_A_NODE + 2 * work.most_branches
     yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
-    yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
+    again = 2 * _list_bytes(work) if work.whole else 0
+    yield Part("values in order", max(0, n * work.columns * work.row_bytes - again), (PRUNING,))
     # instances of 16 bytes; their units, half of it, are there twice while branches are raised
     divided = int(24 * n * (1 + LEAF_DIVISIONS * work.unknown))
     placed = divided if work.divided else 20 * n if work.whole else 36 * n

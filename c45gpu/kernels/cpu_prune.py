@@ -1,7 +1,8 @@
 """Send training cases through a tree that is being pruned, when no value is unknown.
 
-Cases are numbered in the order of the leaves that they are at first, leaves in preorder, and so lie near each other
-that are sent together; `order` follows them when branches are raised, so that the cases of any node stay neighbours::
+Cases are numbered in the order of the leaves that they are at first, leaves in preorder, and their values are written
+in this order, so those lie near each other that are sent together (looking for values where they are takes three
+times as long); `order` follows the cases when branches are raised, so that those of any node stay neighbours::
 
     order   c0 c1 | c2 | c3 c4 c5 |          before[t] .. before[end[t]] are the cases of node t and all below it
             leaf 2  leaf 3  leaf 5
@@ -12,6 +13,7 @@ these are sent, and no more of them once their errors have used up what was allo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
@@ -19,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_cells import InPlace, Memory, cells_in_order, cells_in_place
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_prune_order import all_take, gather, order_by_leaf
+from c45gpu.kernels.cpu_prune_order import all_take, order_by_leaf
 from c45gpu.kernels.cpu_walk import (
     ABREAST,
     ROWS_AT_A_TIME,
@@ -34,13 +37,15 @@ from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree
 
+Array = npt.NDArray[Any]
+
 FEW_ABREAST = 32  # where a few errors more may make it hopeless: enough to hide each other's visits to memory
 
 
 class Cases(NamedTuple):
     """What is known of the cases, by their number."""
 
-    rows: Any  # float32 or float64[N, tested attributes], by column
+    cells: Any  # of the tested attributes
     classes: Any  # int32[N]
     weights: Any  # int64[N], or none if all weigh 1
 
@@ -59,12 +64,12 @@ class Standing(NamedTuple):
 
 
 @compiled
-def walk_all(rows: Any, cases: Any, start: Any, steps: Any, leaves: Any) -> None:
+def walk_all(cells: Any, cases: Any, start: Any, steps: Any, leaves: Any) -> None:
     """The leaf of every case, from a node on; see :func:`walk`."""
     slots, going = np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64)
     for first in range(0, len(cases), ABREAST):
         abreast = cases[first : first + ABREAST]
-        walk(rows, abreast, steps.slot_of[start], steps, slots, going)
+        walk(cells, abreast, steps.slot_of[start], steps, slots, going)
         for i in range(len(abreast)):
             leaves[first + i] = steps.node_of[slots[i]]
 
@@ -77,7 +82,7 @@ def _send_some(sent: Any, branch: Any, cases: Any, steps: Any, units: Any, allow
     for i in range(len(sent)):
         if i == stop:
             first, stop = stop, min(len(sent), stop + min(ABREAST, max(FEW_ABREAST, allowed)))
-            walk(cases.rows, sent[first:stop], steps.slot_of[branch], steps, slots, going)
+            walk(cases.cells, sent[first:stop], steps.slot_of[branch], steps, slots, going)
         leaf, c = steps.node_of[slots[i - first]], cases.classes[sent[i]]
         weight = cases.weights[sent[i]] if len(cases.weights) else np.int64(1)
         slot = leaf - branch
@@ -157,7 +162,7 @@ def raise_pairs(
         first, stop, after = before[top], before[end[top]], end[branch]
         moved = order[first:stop].copy()
         leaves = np.empty(len(moved), np.int64)
-        walk_all(cases.rows, moved, branch, steps, leaves)
+        walk_all(cases.cells, moved, branch, steps, leaves)
         at = np.empty(after - branch + 1, np.int64)
         order_by_leaf(leaves - branch, moved, at, order[first:stop])
         before[top + 1 : branch] = first
@@ -172,7 +177,7 @@ class Placed(NamedTuple):
 
     order: Int32s
     before: Int64s  # how many cases are at leaves below each number
-    rows: npt.NDArray[Any]
+    values: InPlace
 
 
 class WholePlacement:
@@ -186,18 +191,22 @@ class WholePlacement:
     order : ndarray of int32, shape (n_cases,), optional
         All cases once, or some negative numbers: the order that growing has left behind. It is used if it is the order
         of this tree's leaves.
+    memory : sequence of ndarray
+        Arrays that nobody needs any more, to write values to.
     """
 
-    def __init__(self, problem: Problem, tree: Tree, crew: Crew, order: Int32s | None = None) -> None:
-        self._crew = crew
+    def __init__(
+        self, problem: Problem, tree: Tree, crew: Crew, order: Int32s | None = None, memory: Sequence[Array] = ()
+    ) -> None:
+        self._crew, self._memory = crew, Memory(memory)
         self._rooms: LifoQueue[tuple[Int64s, Int64s, Int64s]] = LifoQueue()
         self._table, self._tested = problem.table, tested_attributes(tree)
         self._word = row_type(self._table, self._tested)
         self._steps = steps_of(tree, self._tested, self._word)
         placed = None if order is None else self._as_grown(order, tree)
-        order, before, rows = placed or self._walked(tree)
+        order, before, self._values = placed or self._walked(tree)
         weights = problem.units[order] if bool((problem.units != 1).any()) else np.empty(0, np.int64)
-        self._cases = Cases(rows, self._table.classes[order], weights)
+        self._cases = Cases(self._values.cells, self._table.classes[order], weights)
         self._standing = Standing(np.arange(len(order), dtype=np.int32), before, tree.end)
         self._known = np.empty(len(tree.branch), np.int64)
         _count_known(0, len(order), self._cases, self._standing, tree.branch, self._known)
@@ -208,38 +217,24 @@ class WholePlacement:
         before = np.concatenate([[0], np.cumsum(at_leaf)])
         if before[-1] != len(order) or at_leaf.min() < 0 or order.min() < 0:
             return None
-        rows, standing = self._gathered(order), Standing(order, before, tree.end)
+        values, standing = self._in_order(order), Standing(order, before, tree.end)
         inner = np.flatnonzero(tree.kind != LEAF)
-        tasks = [(inner[s], rows, standing, self._steps) for s in self._crew.shares(standing.held(inner))]
-        return Placed(order, before, rows) if all(self._crew.run(all_take, tasks)) else None
+        tasks = [(inner[s], values.cells, standing, self._steps) for s in self._crew.shares(standing.held(inner))]
+        return Placed(order, before, values) if all(self._crew.run(all_take, tasks)) else None
 
     def _walked(self, tree: Tree) -> Placed:
         """The cases in the order of the leaves that they get to."""
-        n = self._table.n_cases
+        n, values = self._table.n_cases, cells_in_place(self._table, self._tested, self._word)
         leaves, cases = np.empty(n, np.int64), np.arange(n, dtype=np.int32)
-
-        def job(here: slice) -> None:
-            some = leaves[here]
-            rows = _room_for(len(some), len(self._tested), self._word)
-            for k, a in enumerate(self._tested.tolist()):
-                rows[: len(some), k] = self._table.column(a)[here]
-            walk_all(rows, cases[: len(some)], 0, self._steps, some)
-
-        self._crew.run(job, [(slice(i, i + ROWS_AT_A_TIME),) for i in range(0, n, ROWS_AT_A_TIME)])
+        parts = [slice(i, i + ROWS_AT_A_TIME) for i in range(0, n, ROWS_AT_A_TIME)]
+        self._crew.run(walk_all, [(values.cells, cases[s], 0, self._steps, leaves[s]) for s in parts])
         order, before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
         order_by_leaf(leaves, cases, before, order)
-        return Placed(order, before, self._gathered(order))
+        return Placed(order, before, self._in_order(order))
 
-    def _gathered(self, order: Int32s) -> npt.NDArray[Any]:
-        """The rows of the cases in an order."""
-        rows = _room_for(len(order), len(self._tested), self._word)
-
-        def job(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-            gather(np.require(column, requirements=["C", "W"]), order, out)
-
-        columns = [self._table.column(a) for a in self._tested.tolist()]
-        self._crew.run(job, [(column, rows[: len(order), k]) for k, column in enumerate(columns)])
-        return rows
+    def _in_order(self, order: Int32s) -> InPlace:
+        """The values of the cases, written in an order."""
+        return cells_in_order(self._table, self._tested, self._word, order, self._crew, self._memory)
 
     def known(self, tree: Tree) -> Int64s:
         """Units of the cases that take each entry of ``tree.branch``."""
@@ -286,8 +281,3 @@ class WholePlacement:
         self._crew.run(job, [(share,) for share in self._crew.shares(self._standing.held(pairs.top) + 1)])
         raise_over(self._steps, pairs.top, pairs.branch)
         return self._known
-
-
-def _room_for(n_cases: int, n_columns: int, word: type[Any]) -> npt.NDArray[Any]:
-    """Rows by column; two at least of both, or numba sees another layout and compiles for it."""
-    return np.empty((max(2, n_cases), max(2, n_columns)), word, order="F")

@@ -85,25 +85,26 @@ def gather(values: Any, order: Any, out: Any) -> None:
 
 
 @compiled
-def all_take(nodes: Any, rows: Any, standing: Any, steps: Any) -> Any:
+def all_take(nodes: Any, cells: Any, standing: Any, steps: Any) -> Any:
     """Whether, at each of some inner nodes, all cases that lie below a branch take it; cases are numbered in order."""
     _, before, end = standing
     for i in range(len(nodes)):
         slot = steps.slot_of[nodes[i]]
         sign = steps.signs[slot]
+        start = cells.start[sign.column if sign.column >= 0 else ~sign.column]
         for b in range(steps.n_branches[slot]):
             branch, others = steps.node_of[sign.first + b], 0
-            first, stop = before[branch], before[end[branch]]
+            first, stop = start + before[branch], start + before[end[branch]]
             if sign.column < 0:
-                values = rows[first:stop, ~sign.column]
-                for j in range(len(values)):
-                    others += branch_taken(values[j], slot, steps) != b
+                codes = cells.codes[first:stop]
+                for j in range(len(codes)):
+                    others += branch_taken(codes[j], slot, steps) != b
             elif b == 0:
-                values = rows[first:stop, sign.column]
+                values = cells.floats[first:stop]
                 for j in range(len(values)):
                     others += not values[j] <= sign.threshold
             else:
-                values = rows[first:stop, sign.column]
+                values = cells.floats[first:stop]
                 for j in range(len(values)):
                     others += not values[j] > sign.threshold
             if others:

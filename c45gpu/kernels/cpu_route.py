@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_cells import cells_of_rows
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_walk import (
     ABREAST,
@@ -54,13 +55,14 @@ def _spread(row: Any, start: Any, steps: Any, weight: Any, frequency: Any, stack
 
 
 @compiled
-def route_rows(rows: Any, steps: Any, weight: Any, frequency: Any, stack: Any, shares: Any, out: Any) -> None:
-    """Class frequencies of some cases; weights and frequencies are by slot."""
+def route_rows(rows: Any, cells: Any, steps: Any, leaves: Any, stack: Any, shares: Any, out: Any) -> None:
+    """Class frequencies of some cases; `leaves` is weights and frequencies by slot."""
+    weight, frequency = leaves
     cases = np.arange(len(out), dtype=np.int32)
     slots, going = np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64)
     for first in range(0, len(out), ABREAST):
         abreast = cases[first : first + ABREAST]
-        walk(rows, abreast, 0, steps, slots, going)
+        walk(cells, abreast, 0, steps, slots, going)
         for k in range(len(abreast)):
             i, slot = first + k, slots[k]
             if steps.signs[slot].first == 0:
@@ -85,7 +87,7 @@ def route(tree: Tree, table: Table, crew: Crew) -> npt.NDArray[np.float64]:
         for k, a in enumerate(tested.tolist()):
             rows[: stop - first, k] = table.column(a)[first:stop]
         stack, shares = np.empty(tree.n_nodes + 1, np.int64), np.empty(tree.n_nodes + 1)
-        route_rows(rows, steps, weight, frequency, stack, shares, out[first:stop])
+        route_rows(rows, cells_of_rows(rows), steps, (weight, frequency), stack, shares, out[first:stop])
 
     starts = range(0, table.n_cases, ROWS_AT_A_TIME)
     crew.run(job, [(first, min(first + ROWS_AT_A_TIME, table.n_cases)) for first in starts])

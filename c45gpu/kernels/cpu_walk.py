@@ -109,7 +109,7 @@ def branch_taken(value: Any, slot: Any, steps: Any) -> Any:
 
 
 @compiled
-def walk(rows: Any, cases: Any, start: Any, steps: Any, slots: Any, going: Any) -> None:
+def walk(cells: Any, cases: Any, start: Any, steps: Any, slots: Any, going: Any) -> None:
     """The slots that cases get to: leaves, or the first ones where their values have no branch.
 
     `going` is room for a number of each case.
@@ -126,12 +126,13 @@ def walk(rows: Any, cases: Any, start: Any, steps: Any, slots: Any, going: Any) 
             slot = np.uint64(slots[i])
             sign = signs[slot]
             if sign.column >= 0:
-                value = rows[np.uint64(cases[i]), np.uint64(sign.column)]
+                value = cells.floats[np.uint64(cells.start[np.uint64(sign.column)] + cases[i])]
                 if value != value:
                     continue
                 after = np.int64(sign.first) + np.int64(value > sign.threshold)
             else:
-                b = branch_taken(rows[np.uint64(cases[i]), np.uint64(~sign.column)], np.int64(slot), steps)
+                code = cells.codes[np.uint64(cells.start[np.uint64(~sign.column)] + cases[i])]
+                b = branch_taken(code, np.int64(slot), steps)
                 if b == NO_BRANCH:
                     continue
                 after = np.int64(sign.first) + b

@@ -40,7 +40,9 @@ def test_lists_and_values() -> None:
     assert parts["spare lists"] == 11 * 4 * N
     assert parts["distinct values"] == 10 * 4 * N
     assert parts["table of H"] == 8 * (N + 1)
-    assert parts["rows"] == 10 * 4 * N
+    assert "values in order" not in parts  # the lists are as large
+    assert named(plan(work(2)._replace(columns=10)))["values in order"] == 10 * 4 * N - 2 * 3 * 4 * N
+    assert named(plan(work(10)._replace(whole=False)))["values in order"] == 10 * 4 * N
     assert named(plan(work(10, "float64")))["distinct values"] == 10 * 8 * N
     assert "codes" not in parts
 
@@ -54,7 +56,8 @@ def test_stages_share_what_they_do_not_need_at_once() -> None:
     memory = plan(work())
     assert memory.total == max(memory.of_stage(stage) for stage in (SORTING, GROWING, PRUNING))
     assert memory.total < sum(part.n_bytes for part in memory.parts)
-    assert {part.name for part in memory.parts if PRUNING in part.stages} == {"tree", "rows", "cases at leaves"}
+    pruning = {part.name for part in memory.parts if PRUNING in part.stages}
+    assert pruning == {"lists", "spare lists", "tree", "cases at leaves"}
 
 
 @pytest.mark.parametrize(
