@@ -26,7 +26,7 @@ from c45gpu.cli.plot import plot
 from c45gpu.cli.predict import predict
 from c45gpu.cli.report import report
 from c45gpu.cli.rules import rules
-from c45gpu.cli.screen import complain, show_warning
+from c45gpu.cli.screen import complain, show_warning, speak
 from c45gpu.cli.show import show
 from c45gpu.cli.train import train
 from c45gpu.errors import C45Error, EngineError, MemoryPlanError, MissingPackageError, OptionError
@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
+    speak(None)
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
         try:

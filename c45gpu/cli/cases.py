@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from c45gpu.cli.progress import reading_of
 from c45gpu.cli.screen import note
 from c45gpu.errors import DataError, OptionError
 
@@ -74,12 +75,14 @@ def training_table(source: str, columns: Columns) -> Table:
         When the options do not suit the source.
     """
     stem = stem_of(source)
-    table = file_table(source, columns) if stem is None else stem_table(stem, columns)
+    with reading_of(source) as meter:
+        table = file_table(source, columns) if stem is None else stem_table(stem, columns)
+        pace = meter.told(table.n_cases)
     if stem is None:
         _refuse_infinities(table, source)
     _require_known_values(table, source if stem is None else f"{stem}.data")
     schema = table.schema
-    note(f"{source}: {table.n_cases} cases, {len(schema.attributes)} attributes, {schema.n_classes} classes")
+    note(f"{source}: {table.n_cases} cases, {len(schema.attributes)} attributes, {schema.n_classes} classes{pace}")
     if stem is None:
         _tell_kinds(schema)
     return table
@@ -100,13 +103,14 @@ def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
     DataError
         When they cannot be read, or do not suit the model.
     """
-    if Path(path).suffix in STEM_SUFFIXES:
-        from c45gpu.data.c45files import read_cases
+    with reading_of(path):
+        if Path(path).suffix in STEM_SUFFIXES:
+            from c45gpu.data.c45files import read_cases
 
-        return read_cases(path, model.schema, training=False, unseen=unseen)
-    from c45gpu.data.frames import read_file
+            return read_cases(path, model.schema, training=False, unseen=unseen)
+        from c45gpu.data.frames import read_file
 
-    return read_file(path, schema=model.schema)
+        return read_file(path, schema=model.schema)
 
 
 def stem_of(source: str) -> str | None:

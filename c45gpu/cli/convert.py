@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import STEM_SUFFIXES, Columns, file_table, stem_of, stem_table
-from c45gpu.cli.screen import bar_of, note
+from c45gpu.cli.progress import bar_of, reading_of
+from c45gpu.cli.screen import Loudness, note, speak
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def convert(
     *,
     columns: Columns | None = None,
     sparse: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    loudness: Loudness | None = None,
 ) -> None:
     """Write the cases of a file in another format.
 
@@ -38,7 +40,10 @@ def convert(
         How to read a file whose columns have names.
     sparse : bool
         ARFF: leave out zeros and first values.
+    loudness : Loudness
+        What is told beside the result.
     """
+    speak(loudness)
     from c45gpu.data.writing import SUFFIXES, format_of
 
     columns = columns or Columns()
@@ -46,7 +51,8 @@ def convert(
     of_stem = kind in ("", *STEM_SUFFIXES)
     if not of_stem and kind not in SUFFIXES:
         raise OptionError(f"{output}: the suffix tells no format: use one of {' '.join(SUFFIXES)}, or a stem")
-    table = _table(source, columns)
+    with reading_of(source):
+        table = _table(source, columns)
     with bar_of(table.n_cases, "writing") as progress:
         if of_stem:
             _write_stem(table, output, sparse, progress)

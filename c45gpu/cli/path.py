@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from c45gpu.cli.cases import Columns, training_table
 from c45gpu.cli.learning import Learning, Stopping
+from c45gpu.cli.screen import Loudness, speak
 
 
 def path(
@@ -21,6 +22,7 @@ def path(
     tolerance: float = 1e-3,
     engine: str = "auto",
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    loudness: Loudness | None = None,
 ) -> None:
     """Print the confidences of pruning at which the pruned tree changes, and how large each tree is.
 
@@ -40,7 +42,10 @@ def path(
         What grows and prunes the tree.
     as_json : bool
         Print one JSON document.
+    loudness : Loudness
+        What is told beside the result.
     """
+    speak(loudness)
     from c45gpu.induction.path import pruning_path
 
     options = (learning or Learning()).options(stopping or Stopping())

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from c45gpu.cli.cases import STEM_SUFFIXES, Columns, stem_of, table_for, training_table
 from c45gpu.cli.learning import Learning, Stopping
-from c45gpu.cli.screen import note
+from c45gpu.cli.screen import Loudness, note, speak
 from c45gpu.cli.train import Unseen, one_source, trained
 from c45gpu.errors import OptionError
 
@@ -36,6 +36,7 @@ def rules(
     export: Export | None = None,
     engine: str = "auto",
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    loudness: Loudness | None = None,
 ) -> None:
     """Make production rules of a tree, print them and how they do.
 
@@ -64,7 +65,10 @@ def rules(
         What grows the tree; c45gpu info lists the engines. The rules do not depend on it.
     as_json : bool
         Print one JSON document.
+    loudness : Loudness
+        What is told beside the result.
     """
+    speak(loudness)
     if export is not None and as_json:
         raise OptionError("--export and --json exclude each other: give one of them")
     where = one_source(source, stem)

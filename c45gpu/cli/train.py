@@ -11,7 +11,8 @@ from cyclopts import Parameter
 
 from c45gpu.cli.cases import Columns, stem_of, table_for, training_table
 from c45gpu.cli.learning import Learning, Stopping, letters_of
-from c45gpu.cli.screen import note, progress_of, warn
+from c45gpu.cli.progress import training_of
+from c45gpu.cli.screen import Loudness, note, speak, warn
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def train(
     engine: str = "auto",
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    loudness: Loudness | None = None,
 ) -> None:
     """Grow a tree, prune it, print both and how they do.
 
@@ -144,7 +146,10 @@ def train(
         Read the data, say which engine would be used and how much memory it would need, and leave it at that.
     as_json : bool
         Print one JSON document.
+    loudness : Loudness
+        What is told beside the result.
     """
+    speak(loudness)
     where = one_source(source, stem)
     options, test_path = (learning or Learning()).options(stopping or Stopping()), (unseen or Unseen()).path(where)
     table = training_table(where, columns or Columns())
@@ -184,8 +189,10 @@ def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.f
     """A model of a table, with progress for whoever watches."""
     from c45gpu.induction.train import train as grown_and_pruned
 
-    with progress_of(table.n_cases) as progress:
-        model = grown_and_pruned(table, options, engine, progress, costs)
+    weight = float(table.n_cases if table.weights is None else table.weights.sum())
+    with training_of(None if options.windowed else weight) as shown:
+        told = (None, None) if shown is None else (shown.level, shown.stage)
+        model = grown_and_pruned(table, options, engine, told[0], costs, stages=told[1])
     present = [
         name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
     ]

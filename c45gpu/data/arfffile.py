@@ -20,7 +20,7 @@ import pyarrow.csv as arrow_csv
 
 from c45gpu.data.arffheader import Column, read_header
 from c45gpu.data.arfftokens import Token, tokens, values
-from c45gpu.data.arrowcolumns import TEXT, coded, read_options
+from c45gpu.data.arrowcolumns import TEXT, coded, read_options, source_of
 from c45gpu.data.attributes import literal
 from c45gpu.data.csvfile import text_of
 from c45gpu.data.namedfiles import NamedFile
@@ -93,7 +93,7 @@ class ArffFile(NamedFile):
         types = {a: pa.float64() if c.kind == "numeric" else TEXT for a, c in zip(numbers, self._columns, strict=True)}
         try:
             found = arrow_csv.read_csv(
-                pa.BufferReader(self._body),
+                source_of(self._body),
                 read_options=read_options(len(self._body), numbers),
                 parse_options=arrow_csv.ParseOptions(quote_char=False, escape_char=False),
                 convert_options=arrow_csv.ConvertOptions(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from mmap import mmap
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow.csv as arrow_csv
 from c45gpu.data.arrays import inexact
 from c45gpu.data.table import Floats, Int32s
 from c45gpu.data.values import UNKNOWN, number, shown
+from c45gpu.data.watching import tell_position
 from c45gpu.errors import DataError
 
 Column = Any  # pyarrow has no types for mypy
@@ -37,6 +39,13 @@ def read_options(n_bytes: int, names: list[str], skip_rows: int = 0) -> Any:
     blocks = max(1, n_bytes // (BLOCKS_OF_A_THREAD * pa.cpu_count()))
     block_size = min(max(blocks, SMALLEST_BLOCK), LARGEST_BLOCK)
     return arrow_csv.ReadOptions(column_names=names, skip_rows=skip_rows, block_size=block_size)
+
+
+def source_of(text: bytes | mmap) -> Any:
+    """A text as Arrow's readers take it; whoever watches is told how far they are."""
+    source = pa.BufferReader(pa.py_buffer(text))
+    tell_position(source.tell, len(text))
+    return source
 
 
 def is_discrete(kind: Any) -> bool:

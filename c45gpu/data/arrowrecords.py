@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from c45gpu.data.arrowcolumns import TEXT, coded, floats, read_options
+from c45gpu.data.arrowcolumns import TEXT, coded, floats, read_options, source_of
 from c45gpu.data.records import Columns, Reading
 from c45gpu.data.table import Int32s, Table
 from c45gpu.data.tokens import fields
@@ -75,7 +75,7 @@ def _table(body: _Body, reading: Reading) -> Table:
     types = {a: TEXT if a in reading.codes else pa.float64() for a in schema.used}
     types.setdefault(last, TEXT)  # the class; or an ignored attribute, which must still be one field
     found = arrow_csv.read_csv(
-        pa.BufferReader(body.text),
+        source_of(body.text),
         read_options=read_options(len(body.text), [str(a) for a in range(body.width)]),
         parse_options=arrow_csv.ParseOptions(quote_char=False, escape_char=False),
         convert_options=arrow_csv.ConvertOptions(

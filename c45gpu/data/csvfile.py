@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from c45gpu.data.arrowcolumns import TEXT, read_options
+from c45gpu.data.arrowcolumns import TEXT, read_options, source_of
 from c45gpu.data.attributes import literal
 from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.tokens import FilePath, read_bytes, utf8
@@ -89,7 +89,7 @@ class CsvFile(NamedFile):
 
     def _parsed(self, names: Sequence[str], as_text: Collection[str], across_lines: bool) -> Any:
         return arrow_csv.read_csv(
-            pa.BufferReader(pa.py_buffer(self._text)),
+            source_of(self._text),
             read_options=read_options(len(self._text), self.names, self._header_end),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=self._delimiter,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats, Table
 from c45gpu.induction.groups import Groups, ragged
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
+from c45gpu.induction.progress import Progress
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.model.growing import GrowingTree, Growth
@@ -23,27 +23,6 @@ from c45gpu.model.tree import Tree
 
 BATCH_BYTES = 64 << 20  # candidates of one batch: enough to keep an engine busy, little beside the data
 CANDIDATE_BYTES = 33  # of one node and attribute
-
-
-class Progress(NamedTuple):
-    """Where growing stands after a level.
-
-    Attributes
-    ----------
-    depth : int
-        Levels grown.
-    nodes : int
-        Nodes so far.
-    open_nodes : int
-        Of them, how many may be tested yet.
-    open_weight : float
-        Weight of the cases at open nodes, in cases.
-    """
-
-    depth: int
-    nodes: int
-    open_nodes: int
-    open_weight: float
 
 
 class Grower:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise
 from c45gpu.induction.options import Options
+from c45gpu.induction.progress import NOBODY, Watch
 from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset, totals_and_greatest
 from c45gpu.kernels.engine import Changes, Engine, Pairs
 from c45gpu.kernels.level import Int64s, Problem
@@ -29,10 +30,11 @@ Floats = npt.NDArray[np.float64]
 AT_A_TIME = 1 << 13  # nodes whose estimates are taken at once: their numbers stay in a core's cache
 
 
-def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options) -> Tree:
+def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options, watch: Watch = NOBODY) -> Tree:
     """The pruned tree by the method that the options name; the tree itself for "none"."""
+    watch.at("pruning")
     if options.prune == "ebp":
-        simple = ErrorBasedPruning(tree, engine, problem, options.confidence, options.subtree_raising).run()
+        simple = ErrorBasedPruning(tree, engine, problem, options.confidence, options.subtree_raising).run(watch)
     elif options.prune == "pep":
         simple = pessimistically_pruned(tree, options.standard_errors)
     elif options.prune == "interval":
@@ -73,14 +75,18 @@ class ErrorBasedPruning:
         self._estimate = np.zeros(tree.n_nodes)  # as a leaf, and from when a node is judged on as what it is then
         self._known = np.zeros(0, np.int64)
 
-    def run(self) -> Tree:
-        """Prune, and return the pruned tree."""
+    def run(self, watch: Watch = NOBODY) -> Tree:
+        """Prune, and return the pruned tree; `watch` is told how much of it is done."""
         self._placed = self._engine.place(self._tree)
         self._known = self._placed.known(self._tree)
         self._take_for_leaves(np.arange(self._tree.n_nodes))
         ready = self._ready(self._levels(np.zeros(1, np.int64)))
+        judged = 0
         while len(ready):
+            judged += len(ready)
             ready = self._judge(ready)
+            if watch.stage is not None:
+                watch.at("pruning", judged / (judged + len(ready) + np.count_nonzero(self._waiting)))
         return self._remaining()
 
     def _ready(self, levels: list[Int64s]) -> Int64s:

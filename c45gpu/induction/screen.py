@@ -26,9 +26,10 @@ import numpy.typing as npt
 from c45gpu.choose import Facts, is_leaf
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import Grower, Progress
+from c45gpu.induction.grow import Grower
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, root_key, sampled
 from c45gpu.induction.options import Options, n_features
+from c45gpu.induction.progress import Progress
 from c45gpu.kernels.descend import divide, sums
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Bools, Candidates, Int64s, Problem

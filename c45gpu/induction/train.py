@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.induction.costs import class_factors, decided_by_cost, scaled
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.progress import Progress, Stage, Watch
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.prunings import held_out, reduced_error_pruned
 from c45gpu.induction.soften import softened
@@ -29,6 +29,8 @@ def train(
     engine: str | Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
     costs: npt.ArrayLike | None = None,
+    *,
+    stages: Callable[[Stage], None] | None = None,
 ) -> Model:
     """Grow a tree on a table and prune it; several trees, and keep the best, where windowing is asked for.
 
@@ -41,9 +43,12 @@ def train(
     engine : str or Engine
         The name of an engine, "auto", or an engine of your own. The tree does not depend on it.
     progress : callable, optional
-        Called with a :class:`~c45gpu.induction.grow.Progress` after each level.
+        Called with a :class:`~c45gpu.induction.progress.Progress` after each level of each tree.
     costs : array_like, shape (C, C), optional
         What it costs to take a case of a class (row) for one of another (column); see :mod:`c45gpu.induction.costs`.
+    stages : callable, optional
+        Called with a :class:`~c45gpu.induction.progress.Stage` when sorting, growing or pruning begins, and as pruning
+        goes on.
 
     Returns
     -------
@@ -59,16 +64,15 @@ def train(
     OptionError
         When the costs are none.
     """
+    watch = Watch(progress, stages)
     if costs is None:
-        return _trained(table, options or Options(), engine, progress)
+        return _trained(table, options or Options(), engine, watch)
     matrix = as_costs(costs, table.schema.n_classes)
     factors = class_factors(table, matrix)
-    return decided_by_cost(_trained(scaled(table, factors), options or Options(), engine, progress), matrix, factors)
+    return decided_by_cost(_trained(scaled(table, factors), options or Options(), engine, watch), matrix, factors)
 
 
-def _trained(
-    table: Table, options: Options, engine: str | Engine, progress: Callable[[Progress], None] | None
-) -> Model:
+def _trained(table: Table, options: Options, engine: str | Engine, watch: Watch) -> Model:
     problem = pose(table, options)
     held = held_out(problem.table, options.held_out, options.random_state) if options.prune == "rep" else None
     problem = problem if held is None else pose(held.growing, options)
@@ -77,11 +81,11 @@ def _trained(
     worker = open_engine(engine, problem.table.n_cases * len(problem.used)) if isinstance(engine, str) else engine
     try:
         if options.windowed:
-            tree, simple, trials = train_windowed(problem, options, worker, progress)
+            tree, simple, trials = train_windowed(problem, options, worker, watch)
             record["trials"] = trials
         else:
-            tree = grown(worker, problem, options, progress)
-            simple = pruned(tree, worker, problem, options)
+            tree = grown(worker, problem, options, watch)
+            simple = pruned(tree, worker, problem, options, watch)
             if held is not None:
                 simple = without_impossible_values(reduced_error_pruned(tree, pose(held.pruning, options)))
                 record["held_out"] = held.pruning.n_cases

@@ -14,16 +14,15 @@ attribute has many values if it has them for the number of all cases, and all ca
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.progress import NOBODY, Watch
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.prunings import labels_of
 from c45gpu.kernels.descend import Placement
@@ -97,7 +96,7 @@ class Trial(NamedTuple):
 
 
 def train_windowed(
-    whole: Problem, options: Options, engine: Engine, progress: Callable[[Progress], None] | None = None
+    whole: Problem, options: Options, engine: Engine, watch: Watch = NOBODY
 ) -> tuple[Tree, Tree, list[dict[str, Any]]]:
     """Grow and prune a tree in several trials, and keep the one that pruning expects the least errors of.
 
@@ -109,8 +108,8 @@ def train_windowed(
         `n_trials`, `initial_window`, `window_increment` and `random_state`, and what a tree is grown and pruned by.
     engine : Engine
         Ready to load; it is left open.
-    progress : callable, optional
-        Called after each level of each tree.
+    watch : Watch
+        Told of each tree.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def train_windowed(
         whose tree was kept; the size of that tree `before` and `after` pruning, and its `estimate`, the errors expected
         on as many unseen cases; `chosen` is True for one trial.
     """
-    windowing = Windowing(whole, options, engine, progress)
+    windowing = Windowing(whole, options, engine, watch)
     trials = [windowing.trial() for _ in range(windowing.windows.trials)]
     chosen = min(trials, key=lambda trial: float(trial.pruned.errors[0]))  # the first of equals
     return chosen.unpruned, chosen.pruned, [trial.facts(trial is chosen) for trial in trials]
@@ -130,11 +129,9 @@ def train_windowed(
 class Windowing:
     """Runs trials, one after the other; the order of cases that one leaves is shuffled for the next."""
 
-    def __init__(
-        self, whole: Problem, options: Options, engine: Engine, progress: Callable[[Progress], None] | None
-    ) -> None:
+    def __init__(self, whole: Problem, options: Options, engine: Engine, watch: Watch) -> None:
         self.windows = Windows.of(options, whole.table.n_cases)
-        self._whole, self._options, self._engine, self._progress = whole, options, engine, progress
+        self._whole, self._options, self._engine, self._watch = whole, options, engine, watch
         self._chance = np.random.default_rng(options.random_state)
         self._order = np.arange(whole.table.n_cases)
 
@@ -149,10 +146,11 @@ class Windowing:
             if cycle.total < cycles[best].total or len(cycles) == 1:
                 best, kept = len(cycles) - 1, tree
             size += max(min(n_exceptions, self.windows.increment), n_exceptions // 2)
+        self._watch.at("sorting")
         self._engine.load(self._whole)
         everything = cycles[best].window == len(self._order)
         by_all = kept if everything else with_all_cases(kept, self._whole)
-        return Trial(cycles, best, kept, pruned(by_all, self._engine, self._whole, self._options))
+        return Trial(cycles, best, kept, pruned(by_all, self._engine, self._whole, self._options, self._watch))
 
     def _shuffle(self) -> None:
         """Put the cases in a new order, an initial window in front."""
@@ -168,7 +166,7 @@ class Windowing:
         """Grow on the first cases, and bring the exceptions among the others to the front of them."""
         whole, window, rest = self._whole, self._order[:size], self._order[size:]
         problem = replace(pose(whole.table.take(window), self._options), facts=whole.facts)
-        tree = grown(self._engine, problem, self._options, self._progress, whole.table)
+        tree = grown(self._engine, problem, self._options, self._watch, whole.table)
         others = whole.table.take(rest)
         wrong = predicted_classes(self._engine.route(tree, others)) != others.classes
         self._order = np.concatenate([window, rest[wrong], rest[~wrong]])

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from c45gpu.choose import NO_TEST
 from c45gpu.induction import grow
-from c45gpu.induction.grow import Grower, Progress, thresholds
+from c45gpu.induction.grow import Grower, thresholds
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.progress import Progress
 from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, Tree

@@ -16,10 +16,11 @@ from c45gpu import C45Classifier
 from c45gpu.cli import main
 from c45gpu.errors import OptionError
 from c45gpu.induction import screen
-from c45gpu.induction.grow import Grower, Progress
+from c45gpu.induction.grow import Grower
 from c45gpu.induction.limits import root_key, sampled
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.progress import Progress
 from c45gpu.induction.screen import ScreenedGrower, ranking, varies_enough
 from c45gpu.induction.train import train
 from c45gpu.kernels.cpu import CpuEngine

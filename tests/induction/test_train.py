@@ -7,8 +7,8 @@ import pytest
 import c45gpu
 from c45gpu.data.table import Table
 from c45gpu.errors import DataError, EngineError
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Options
+from c45gpu.induction.progress import Progress, Stage
 from c45gpu.induction.train import train
 from c45gpu.kernels.level import Children, Splits
 from c45gpu.kernels.reference import ReferenceEngine
@@ -75,6 +75,15 @@ def test_progress_is_told_after_each_level() -> None:
     assert [level.depth for level in seen] == list(range(1, len(seen) + 1))
     assert [level.open_nodes for level in seen][-1] == 0
     assert seen[-1].nodes >= model.unpruned.n_nodes > 1
+
+
+def test_stages_are_told_in_order() -> None:
+    seen: list[Stage] = []
+    train(table(), Options(min_cases=1), stages=seen.append)
+    assert [at.name for at in seen if at.share == 0.0] == ["sorting", "growing", "pruning"]
+    shares = [at.share for at in seen if at.name == "pruning"]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_an_engine_of_ones_own_gives_the_same_and_is_closed() -> None:

@@ -19,8 +19,8 @@ from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import EngineError
 from c45gpu.induction import screen
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Options
+from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
 from c45gpu.kernels import cuda, cuda_device
 from c45gpu.kernels.cuda_device import Done, Sizes

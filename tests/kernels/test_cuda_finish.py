@@ -20,9 +20,9 @@ from c45gpu.data.c45files import read_stem
 from c45gpu.data.frames import read_file
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Criterion, CutPoints, Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_counts import scan_cells

@@ -14,9 +14,9 @@ pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip
 
 from c45gpu.data.table import Table
 from c45gpu.errors import MemoryPlanError
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.progress import Progress
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.train import train
 from c45gpu.kernels import cuda

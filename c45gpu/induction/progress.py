@@ -1,0 +1,76 @@
+"""Where training stands, for whoever watches; how to show it is the watcher's business.
+
+Stage("sorting", 0.0)   Stage("growing", 0.0)   Progress(1, ...) ... Progress(9, ...)   Stage("pruning", 0.0) ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+StageName = Literal["sorting", "growing", "pruning"]
+
+
+class Progress(NamedTuple):
+    """Where growing stands after a level.
+
+    Attributes
+    ----------
+    depth : int
+        Levels grown.
+    nodes : int
+        Nodes so far.
+    open_nodes : int
+        Of them, how many may be tested yet.
+    open_weight : float
+        Weight of the cases at open nodes, in cases.
+    """
+
+    depth: int
+    nodes: int
+    open_nodes: int
+    open_weight: float
+
+
+class Stage(NamedTuple):
+    """What training is at.
+
+    Attributes
+    ----------
+    name : {"sorting", "growing", "pruning"}
+        "sorting" is the engine taking the cases, "growing" is told of in detail by :class:`Progress`.
+    share : float
+        How much of the stage is done, from 0 to 1; 0 when it begins. Of pruning, the nodes that were judged, among
+        these and those that are known to be judged yet.
+    """
+
+    name: StageName
+    share: float
+
+
+class Watch(NamedTuple):
+    """Who is told what.
+
+    Attributes
+    ----------
+    level : callable, optional
+        Called with a :class:`Progress` after each level of each tree.
+    stage : callable, optional
+        Called with a :class:`Stage` when one begins, and as it goes on.
+    """
+
+    level: Callable[[Progress], None] | None = None
+    stage: Callable[[Stage], None] | None = None
+
+    def at(self, name: StageName, share: float = 0.0) -> None:
+        """Tell what training is at."""
+        if self.stage is not None:
+            self.stage(Stage(name, share))
+
+    def grown(self, step: Progress) -> None:
+        """Tell that a level is grown."""
+        if self.level is not None:
+            self.level(step)
+
+
+NOBODY = Watch()
