@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from c45gpu.cli.colours import Colouring, Page
+
 PACKAGES = ("numpy", "numba", "pyarrow", "narwhals", "scikit-learn", "cupy-cuda12x", "cupy-cuda13x", "numba-cuda")
 
 
@@ -14,6 +16,7 @@ def info(
     *,
     warm_up: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    colouring: Colouring | None = None,
 ) -> None:
     """Show versions, which engines are to be had here, device and memory, and whether the CPU engine is compiled.
 
@@ -23,6 +26,8 @@ def info(
         Compile all of the CPU engine now, so that no training has to wait for it. It stays on disk.
     as_json : bool
         Print one JSON document.
+    colouring : Colouring
+        Whether results are printed for a person.
     """
     if warm_up:
         from c45gpu.induction.warm import warm_up as compile_all
@@ -34,23 +39,38 @@ def info(
     if as_json:
         print(json.dumps(facts, indent=1))
         return
-    for name, version in facts["versions"].items():
-        print(f"{name} {version or 'is not installed'}")
-    for name, reason in facts["engines"].items():
-        print(f"engine {name}: {reason or 'ready'}")
-    _print_memory(facts["device"], facts["memory"])
+    page, told = Page.of(colouring), _told(facts)
+    if page.is_rich:
+        from c45gpu.cli.tables import print_table
+
+        print_table(page, "c45gpu here", ("what", "how it is"), told, n_texts=2)
+        return
+    for what, how in told:
+        print(f"{what} {how}")
+
+
+def _told(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """What there is, and how it is."""
     compiled = facts["compiled"]
-    print(f"threads {facts['threads']}")
-    print(f"compiled {compiled['ready']} of {compiled['all']} kernels, kept in {compiled['folder'] or 'no folder'}")
+    kept = f"{compiled['ready']} of {compiled['all']} kernels, kept in {compiled['folder'] or 'no folder'}"
+    return [
+        *((name, version or "is not installed") for name, version in facts["versions"].items()),
+        *((f"engine {name}:", reason or "ready") for name, reason in facts["engines"].items()),
+        *_memory(facts["device"], facts["memory"]),
+        ("threads", str(facts["threads"])),
+        ("compiled", kept),
+    ]
 
 
-def _print_memory(device: dict[str, Any] | None, memory: int | None) -> None:
+def _memory(device: dict[str, Any] | None, memory: int | None) -> list[tuple[str, str]]:
     from c45gpu.kernels.cpu_plan import size
 
+    told = [("memory", "of unknown size" if memory is None else f"{size(memory)} free")]
     if device is not None:
         free, total = size(device["free"]), size(device["memory"])
-        print(f"device {device['name']}, compute capability {device['compute_capability']}, {free} of {total} free")
-    print("memory " + ("of unknown size" if memory is None else f"{size(memory)} free"))
+        card = f"{device['name']}, compute capability {device['compute_capability']}, {free} of {total} free"
+        told.insert(0, ("device", card))
+    return told
 
 
 def _facts() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import Columns, training_table
+from c45gpu.cli.colours import Colouring, Page
 from c45gpu.cli.learning import Learning, Stopping
 from c45gpu.cli.screen import Loudness, speak
 
@@ -23,6 +24,7 @@ def path(
     engine: str = "auto",
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     loudness: Loudness | None = None,
+    colouring: Colouring | None = None,
 ) -> None:
     """Print the confidences of pruning at which the pruned tree changes, and how large each tree is.
 
@@ -44,6 +46,8 @@ def path(
         Print one JSON document.
     loudness : Loudness
         What is told beside the result.
+    colouring : Colouring
+        Whether results are printed for a person.
     """
     speak(loudness)
     from c45gpu.induction.path import pruning_path
@@ -53,6 +57,12 @@ def path(
     rows = list(zip(found.confidences.tolist(), found.sizes.tolist(), found.leaves.tolist(), strict=True))
     if as_json:
         print(json.dumps([dict(zip(("confidence", "nodes", "leaves"), row, strict=True)) for row in rows], indent=1))
+        return
+    if (page := Page.of(colouring)).is_rich:
+        from c45gpu.cli.tables import print_table
+
+        cells = [(f"{confidence:.4f}", nodes, leaves) for confidence, nodes, leaves in rows]
+        print_table(page, "Where the pruned tree changes", ("confidence", "nodes", "leaves"), cells, n_texts=0)
         return
     print(f"{'confidence':>10}  {'nodes':>8}  {'leaves':>8}")
     for confidence, nodes, leaves in rows:

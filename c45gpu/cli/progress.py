@@ -106,8 +106,8 @@ def _show_position(bar: Bar, watch: Watched, doing: str) -> None:
         return
     for task in bar.tasks:
         megabytes = watch.size / MEGABYTE
-        said = f"{doing}: {share * megabytes:,.0f} of {megabytes:,.0f} MB"
-        bar.update(task.id, description=said, total=1.0, completed=share)
+        how_much = f": {share * megabytes:,.0f} of {megabytes:,.0f} MB" if megabytes >= 1 else ""
+        bar.update(task.id, description=doing + how_much, total=1.0, completed=share)
 
 
 def remaining(elapsed: float, share: float) -> str:

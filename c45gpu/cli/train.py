@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import Columns, stem_of, table_for, training_table
+from c45gpu.cli.colours import Colouring, Page
 from c45gpu.cli.learning import Learning, Stopping, letters_of
 from c45gpu.cli.progress import training_of
 from c45gpu.cli.screen import Loudness, note, speak, warn
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from c45gpu.data.table import Table
     from c45gpu.induction.options import Options
     from c45gpu.model.store import Model
+    from c45gpu.show.document import Judged
 
 
 @Parameter(name="*")
@@ -116,6 +118,7 @@ def train(
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     loudness: Loudness | None = None,
+    colouring: Colouring | None = None,
 ) -> None:
     """Grow a tree, prune it, print both and how they do.
 
@@ -148,6 +151,8 @@ def train(
         Print one JSON document.
     loudness : Loudness
         What is told beside the result.
+    colouring : Colouring
+        Whether results are printed for a person.
     """
     speak(loudness)
     where = one_source(source, stem)
@@ -169,7 +174,7 @@ def train(
 
         save(model, output)
         note(f"the model is saved in {output}")
-    _print(model, table, test, as_json)
+    _print(model, table, test, as_json, Page.of(colouring))
 
 
 def one_source(source: str | None, stem: str | None) -> str:
@@ -201,7 +206,7 @@ def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.f
     return model
 
 
-def _print(model: Model, table: Table, test: Table | None, as_json: bool) -> None:
+def _print(model: Model, table: Table, test: Table | None, as_json: bool, page: Page) -> None:
     from c45gpu.show.verdict import judged
 
     on_train = judged(model, table)
@@ -213,11 +218,25 @@ def _print(model: Model, table: Table, test: Table | None, as_json: bool) -> Non
         trials = {"trials": model.record["trials"]} if "trials" in model.record else {}
         write_json(whole | trials, sys.stdout)
         return
-    from c45gpu.show.text import evaluation_text, trees_text
+    from c45gpu.show.text import trees_text
     from c45gpu.show.trials import trials_text
 
     print(trials_text(model.record), end="")
-    print(trees_text(model.unpruned, model.pruned, model.schema, soft=model.soft))
+    print(trees_text(model.unpruned, model.pruned, model.schema, soft=model.soft, mark=page.mark(model.schema)))
+    _print_verdicts(model, on_train, on_test, page)
+
+
+def _print_verdicts(model: Model, on_train: Judged, on_test: Judged | None, page: Page) -> None:
+    if page.is_rich:
+        from c45gpu.cli.tables import print_confusion, print_evaluation
+
+        print_evaluation(page, on_train.before, on_train.after, "training data")
+        if on_test is not None:
+            print_evaluation(page, on_test.before, on_test.after, "test data")
+            print_confusion(page, on_test.after, model.schema)
+        return
+    from c45gpu.show.text import evaluation_text
+
     print(evaluation_text(on_train.before, on_train.after, model.schema), end="")
     if on_test is not None:
         text = evaluation_text(on_test.before, on_test.after, model.schema, data="test data", confusion=True)

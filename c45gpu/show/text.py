@@ -12,7 +12,8 @@ A subtree whose lines would not fit the page is printed further down: ``a3 = toy
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +28,28 @@ PAGE_WIDTH: Final = 80
 INDENT: Final = "|   "
 MOST_CLASSES_IN_CONFUSION: Final = 21  # their letters run from a to u
 
+Part = Literal["attribute", "value", "class", "left out"]
+Mark = Callable[[Part, str, int], str]
+
 _ROOM_AFTER_VALUE: Final = 11  # columns that stay free behind a value in a list of values
 _WIDTH_OF_NUMBER: Final = 4  # what a threshold is counted as, whatever its digits
 _WIDTH_OF_TEST: Final = 5  # blanks, comparison and colon
 _WIDTH_OF_WEIGHT: Final = 6  # blanks, brackets and digits behind a label
 
 
-def tree_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, soft: SoftThresholds | None = None) -> str:
+def plain(part: Part, text: str, number: int) -> str:
+    """The text as it is."""
+    return text
+
+
+def tree_text(
+    tree: Tree,
+    schema: Schema,
+    *,
+    max_depth: int | None = None,
+    soft: SoftThresholds | None = None,
+    mark: Mark = plain,
+) -> str:
     """One tree in the original's layout.
 
     Parameters
@@ -45,18 +61,27 @@ def tree_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, soft:
         prints the whole tree.
     soft : SoftThresholds, optional
         Bounds to be printed behind thresholds.
+    mark : callable
+        What to print for a part of a line, such as the text in a colour: is given which part it is, the text, and the
+        number of the attribute or class that it is of. Lines are laid out as if it were the text.
 
     Returns
     -------
     str
         Lines, each with its newline. Weights and errors have one decimal, thresholds six digits.
     """
-    printer = _Printer(tree, schema, max_depth, soft)
+    printer = _Printer(tree, schema, max_depth, soft, mark)
     return "".join(line + "\n" for line in printer.lines())
 
 
 def trees_text(
-    unpruned: Tree, pruned: Tree, schema: Schema, *, max_depth: int | None = None, soft: SoftThresholds | None = None
+    unpruned: Tree,
+    pruned: Tree,
+    schema: Schema,
+    *,
+    max_depth: int | None = None,
+    soft: SoftThresholds | None = None,
+    mark: Mark = plain,
 ) -> str:
     """Both trees under the original's headings; the pruned one only where it is another, or has soft thresholds.
 
@@ -64,7 +89,7 @@ def trees_text(
     ----------
     unpruned, pruned : Tree
     schema : Schema
-    max_depth : int, optional
+    max_depth, mark
         See :func:`tree_text`.
     soft : SoftThresholds, optional
         Of the pruned tree.
@@ -73,10 +98,10 @@ def trees_text(
     -------
     str
     """
-    text = _titled("Decision Tree", unpruned, schema, max_depth)
+    text = _titled("Decision Tree", unpruned, schema, max_depth, None, mark)
     # Whatever pruning does, it takes nodes away; branches of impossible values do not count.
     if pruned.n_nodes != without_impossible_values(unpruned).n_nodes or soft is not None:
-        text += "\n" + _titled("Simplified Decision Tree", pruned, schema, max_depth, soft)
+        text += "\n" + _titled("Simplified Decision Tree", pruned, schema, max_depth, soft, mark)
     return text
 
 
@@ -142,10 +167,12 @@ def amount(weight: float) -> str:
     return str(int(weight)) if weight.is_integer() else f"{weight:.1f}"
 
 
-def _titled(title: str, tree: Tree, schema: Schema, max_depth: int | None, soft: SoftThresholds | None = None) -> str:
+def _titled(
+    title: str, tree: Tree, schema: Schema, max_depth: int | None, soft: SoftThresholds | None, mark: Mark
+) -> str:
     without_tests = tree.n_nodes == 1 or max_depth == 0
     gap = "" if without_tests else "\n"  # the line of a lone label follows its heading at once
-    return f"{title}:\n{gap}{tree_text(tree, schema, max_depth=max_depth, soft=soft)}\n"
+    return f"{title}:\n{gap}{tree_text(tree, schema, max_depth=max_depth, soft=soft, mark=mark)}\n"
 
 
 def _size_and_errors(evaluation: Evaluation) -> str:
@@ -155,8 +182,10 @@ def _size_and_errors(evaluation: Evaluation) -> str:
 class _Printer:
     """Prints one tree; an own stack stands for the recursion, so depth does not matter."""
 
-    def __init__(self, tree: Tree, schema: Schema, max_depth: int | None, soft: SoftThresholds | None) -> None:
-        self.tree, self.schema, self.soft = tree, schema, soft
+    def __init__(
+        self, tree: Tree, schema: Schema, max_depth: int | None, soft: SoftThresholds | None, mark: Mark
+    ) -> None:
+        self.tree, self.schema, self.soft, self.mark = tree, schema, soft, mark
         self.max_depth = tree.n_nodes if max_depth is None else max_depth
         self.is_leaf = (tree.kind == LEAF).tolist()
         self.tops = [(0, 0)]  # nodes that begin a page's subtree, with their depth in the tree
@@ -178,7 +207,7 @@ class _Printer:
             if self.is_leaf[node]:
                 lines.append(f"{start} {self._leaf(node)}")
             elif depth >= self.max_depth:
-                lines.append(f"{start} {self._leaf(node)} ...")
+                lines.append(f"{start} {self._leaf(node)} {self.mark('left out', '...', 0)}")
             elif indent and indent * len(INDENT) + self._longest_line(node) > PAGE_WIDTH:
                 lines.append(f"{start}[S{len(self.tops)}]")
                 self.tops.append((node, depth))
@@ -193,17 +222,36 @@ class _Printer:
         return sorted(lines, key=lambda line: not self.is_leaf[line[0]])
 
     def _leaf(self, node: int) -> str:
-        errors = float(self.tree.errors[node])
+        errors, label = float(self.tree.errors[node]), int(self.tree.label[node])
         wrong = f"/{errors:.1f}" if errors > 0 else ""
-        return f"{self.schema.classes[self.tree.label[node]]} ({self.tree.weight[node]:.1f}{wrong})"
+        return f"{self.mark('class', self.schema.classes[label], label)} ({self.tree.weight[node]:.1f}{wrong})"
 
     def _tests(self, node: int, indent: str) -> list[str]:
         """How the line of each branch begins; empty for a group without values, which has no line."""
-        attribute = self.schema.attributes[self.tree.attribute[node]]
+        number = int(self.tree.attribute[node])
+        attribute = self.schema.attributes[number]
         if self.tree.kind[node] == THRESHOLD:
-            threshold = f"{self.tree.threshold[node]:g}{self._bounds(node)}"
-            return [f"{indent}{attribute.name} {sign} {threshold} :" for sign in ("<=", ">")]
-        return [_values_test(attribute, values, indent) for values in self._values(node, attribute)]
+            name = self.mark("attribute", attribute.name, number)
+            threshold = self.mark("value", f"{self.tree.threshold[node]:g}{self._bounds(node)}", number)
+            return [f"{indent}{name} {sign} {threshold} :" for sign in ("<=", ">")]
+        return [self._values_test(number, values, indent) for values in self._values(node, attribute)]
+
+    def _values_test(self, number: int, values: list[str], indent: str) -> str:
+        attribute = self.schema.attributes[number].name
+        marked = self.mark("attribute", attribute, number)
+        if not values:
+            return ""
+        if len(values) == 1:
+            return f"{indent}{marked} = {self.mark('value', values[0], number)}:"
+        rows: list[list[str]] = [[]]
+        margin = width = len(attribute) + len(" in {")
+        for value in values:
+            if rows[-1] and width + len(value) + _ROOM_AFTER_VALUE > PAGE_WIDTH:
+                rows.append([])
+                width = margin
+            rows[-1].append(self.mark("value", value, number))
+            width += len(value) + 1
+        return f"{indent}{marked} in {{" + f",\n{indent}{' ' * margin}".join(map(",".join, rows)) + "}:"
 
     def _bounds(self, node: int) -> str:
         if self.soft is None or self.soft.lower[node] == self.soft.upper[node]:
@@ -228,19 +276,3 @@ class _Printer:
 
     def _width_of_label(self, node: int) -> int:
         return len(self.schema.classes[self.tree.label[node]]) + _WIDTH_OF_WEIGHT if self.is_leaf[node] else 0
-
-
-def _values_test(attribute: Attribute, values: list[str], indent: str) -> str:
-    if not values:
-        return ""
-    if len(values) == 1:
-        return f"{indent}{attribute.name} = {values[0]}:"
-    start = f"{attribute.name} in {{"
-    rows, width = [""], len(start)
-    for value in values:
-        if rows[-1] and width + len(value) + _ROOM_AFTER_VALUE > PAGE_WIDTH:
-            rows.append("")
-            width = len(start)
-        rows[-1] += value + ","
-        width += len(value) + 1
-    return indent + start + f"\n{indent}{' ' * len(start)}".join(rows)[:-1] + "}:"
