@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats, Table
+from c45gpu.induction.apart import load_apart
 from c45gpu.induction.groups import Groups, ragged
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
 from c45gpu.induction.progress import Progress
@@ -23,6 +25,49 @@ from c45gpu.model.tree import Tree
 
 BATCH_BYTES = 64 << 20  # candidates of one batch: enough to keep an engine busy, little beside the data
 CANDIDATE_BYTES = 33  # of one node and attribute
+
+
+class Open(NamedTuple):
+    """The open nodes of a tree that is being grown.
+
+    Attributes
+    ----------
+    node : ndarray of int64, shape (m,)
+        Their numbers.
+    key : ndarray of uint64, shape (m,)
+        Hashed from their paths.
+    depth : ndarray of int64, shape (m,)
+    """
+
+    node: Int64s
+    key: Keys
+    depth: Int64s
+
+    def taken(self, which: slice) -> Open:
+        """Some of them."""
+        return Open(self.node[which], self.key[which], self.depth[which])
+
+    def joined(self, others: Open) -> Open:
+        """These, then others."""
+        key = np.concatenate([self.key, others.key])
+        return Open(np.concatenate([self.node, others.node]), key, np.concatenate([self.depth, others.depth]))
+
+
+class Start(NamedTuple):
+    """Where growing begins, if not at the root of a tree of its own.
+
+    Attributes
+    ----------
+    growing : GrowingTree
+    nodes : Open
+        The nodes to grow below, all of the same depth.
+    node_of_case : ndarray of int64, shape (n_cases,)
+        At which of the nodes each case of the problem is.
+    """
+
+    growing: GrowingTree
+    nodes: Open
+    node_of_case: Int64s
 
 
 class Grower:
@@ -36,8 +81,13 @@ class Grower:
         Where the problem's cases are a window of it: thresholds are values of its columns.
     limits : Limits, optional
         Where growing stops.
-    at : (GrowingTree, int), optional
-        A node of a tree to grow below, instead of a tree of its own.
+    at : Start, optional
+        Nodes of a tree to grow below, instead of a tree of its own.
+
+    Attributes
+    ----------
+    growing : GrowingTree
+        The tree as far as it is grown.
     """
 
     def __init__(
@@ -46,31 +96,39 @@ class Grower:
         problem: Problem,
         whole: Table | None = None,
         limits: Limits | None = None,
-        at: tuple[GrowingTree, int] | None = None,
+        at: Start | None = None,
     ) -> None:
         self._engine, self._problem, self._whole, self._limits = engine, problem, whole, limits or Limits()
         self._used = np.array(problem.used, np.int64)
         self._groups = Groups(engine, problem)
-        frontier = engine.load(problem)
         if at is None:
-            at = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights), 0
-        self._growing, node = at
-        self._advance(frontier, np.array([node]), root_key(self._limits.seed))
+            frontier = engine.load(problem)
+            self.growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
+            nodes = Open(np.zeros(1, np.int64), root_key(self._limits.seed), np.zeros(1, np.int64))
+        else:
+            self.growing, nodes = at.growing, at.nodes
+            frontier = load_apart(engine, problem, at.node_of_case, len(nodes.node))
+        self._depth = int(nodes.depth[0])
+        self._advance(frontier, nodes.node, nodes.key)
 
     def __iter__(self) -> Iterator[Progress]:
-        depth = 0
-        while len(self._open) and depth != self._limits.max_depth:
+        while len(self._open) and self._depth != self._limits.max_depth:
             splits = self._chosen()
             children = self._engine.split(splits)
             self._add(splits, children)
-            depth += 1
-            yield self._progress(depth)
+            self._depth += 1
+            yield self._progress()
+
+    @property
+    def open(self) -> Open:
+        """The nodes that may be tested yet."""
+        return Open(self._open, self._keys, np.full(len(self._open), self._depth))
 
     @property
     def tree(self) -> Tree:
         """The tree as grown, collapsed."""
         settings = self._problem.settings
-        return self._growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
+        return self.growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
 
     def _chosen(self) -> Splits:
         """The best test of each open node that has one."""
@@ -83,7 +141,9 @@ class Grower:
             candidates = self._groups.put_in(self._engine.score(first, stop), first, weight[first:stop])
             if self._limits.n_features is not None:
                 seen = drawn(self._keys[first:stop], len(self._used), self._limits.n_features)
-                candidates = replace(candidates, possible=candidates.possible & seen)
+                possible = candidates.possible.copy()
+                possible[:, : len(self._used)] &= seen  # an engine that was told nodes apart has one column more
+                candidates = replace(candidates, possible=possible)
             chosen = self._engine.choose(candidates, weight[first:stop])
             tested = np.flatnonzero(chosen != NO_TEST)
             node.append(first + tested)
@@ -107,7 +167,7 @@ class Grower:
             group_branch=splits.group_branch,
         )
         keys = branch_keys(self._keys[splits.node[children.split]], children.branch)
-        self._advance(children.frontier, self._growing.add(growth)[k:], keys)
+        self._advance(children.frontier, self.growing.add(growth)[k:], keys)
 
     def _advance(self, frontier: Frontier, nodes: Int64s, keys: Keys) -> None:
         """The frontier's nodes have these numbers; add what the engine finished, and go on with those that are open."""
@@ -128,7 +188,7 @@ class Grower:
             threshold=self._thresholds(subtrees.attribute, subtrees.below, subtrees.above),
             class_units=subtrees.class_weights,
         )
-        self._growing.add(growth)
+        self.growing.add(growth)
 
     def _thresholds(self, attribute: Int64s, below: Int64s, above: Int64s) -> npt.NDArray[np.float64]:
         """For each test on a continuous attribute its threshold, NaN for the others."""
@@ -147,9 +207,9 @@ class Grower:
     def _release8(self) -> bool:
         return self._problem.settings.gap > 0
 
-    def _progress(self, depth: int) -> Progress:
+    def _progress(self) -> Progress:
         weight = int(self._open_weights.sum())
-        return Progress(depth, self._growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
+        return Progress(self._depth, self.growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
 
 
 def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -> npt.NDArray[np.float64]:

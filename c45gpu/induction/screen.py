@@ -26,7 +26,7 @@ import numpy.typing as npt
 from c45gpu.choose import Facts, is_leaf
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import Grower
+from c45gpu.induction.grow import Grower, Open, Start
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, root_key, sampled
 from c45gpu.induction.options import Options, n_features
 from c45gpu.induction.progress import Progress
@@ -89,7 +89,7 @@ class ScreenedGrower:
         self._ignored = [replace(a, kind="ignored") for a in problem.table.schema.attributes]
         cases = np.arange(problem.table.n_cases)
         totals = self._class_units(cases * 0, cases, problem.units, 1)
-        self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, totals)
+        self.growing = GrowingTree(problem.table.schema, problem.settings.case_units, totals)
         root = Branch(0, 0, root_key(options.random_state), cases, problem.units, np.arange(len(problem.used)))
         self._varied = self._varied_at(root)
         self._queue = deque([] if self._leaves(totals)[0] else [root._replace(attributes=self._varied)])
@@ -100,14 +100,14 @@ class ScreenedGrower:
             if branch.depth != self._limits.max_depth:
                 self._grow(branch)
             weight = sum(int(b.units.sum()) for b in self._queue)
-            nodes, opened = self._growing.n_nodes, len(self._queue)
+            nodes, opened = self.growing.n_nodes, len(self._queue)
             yield Progress(branch.depth + 1, nodes, opened, weight / self._problem.settings.case_units)
 
     @property
     def tree(self) -> Tree:
         """The tree as grown, collapsed; the engine is ready to prune it."""
         settings = self._problem.settings
-        tree = self._growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
+        tree = self.growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
         tested = np.flatnonzero(np.isin(self._problem.used, tree.attribute))
         self._engine.load(self._part(None, self._problem.units, tested))
         return tree
@@ -118,13 +118,17 @@ class ScreenedGrower:
         if large or branch.node == 0:
             branch = branch._replace(attributes=self._ranked(branch))
         depth = self._limits.max_depth
-        limits = Limits(max_depth=1 if large else None if depth is None else depth - branch.depth)
+        limits = Limits(max_depth=branch.depth + 1 if large else depth)
         part = self._part(branch.case, branch.units, branch.attributes, may_finish=not large)
-        for _ in Grower(self._engine, part, self._whole, limits, (self._growing, branch.node)):
+        for _ in Grower(self._engine, part, self._whole, limits, self._start(branch)):
             pass
-        test = self._growing.test_of(branch.node)
+        test = self.growing.test_of(branch.node)
         if large and test is not None:
             self._queue.extend(self._branches(branch, test))
+
+    def _start(self, branch: Branch) -> Start:
+        node = Open(np.array([branch.node]), branch.key, np.array([branch.depth]))
+        return Start(self.growing, node, np.zeros(len(branch.case), np.int64))
 
     def _branches(self, branch: Branch, test: Test) -> Iterator[Branch]:
         """The branches of a node that has been tested, without leaves."""

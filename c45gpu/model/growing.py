@@ -96,6 +96,24 @@ class GrowingTree:
         self._nodes["held"][0] = True
         self.n_nodes = 1
 
+    @classmethod
+    def of(cls, schema: Schema, case_units: int, nodes: Nodes, values: Int32s) -> GrowingTree:
+        """The tree whose :attr:`nodes` and :attr:`values` these are."""
+        tree = cls(schema, case_units, nodes["class_units"][:1])
+        tree._nodes, tree.n_nodes = nodes, len(nodes["kind"])
+        tree._values, tree._n_mapped = [values], len(values)
+        return tree
+
+    @property
+    def nodes(self) -> Nodes:
+        """The fields of the nodes; not to be written to."""
+        return {name: array[: self.n_nodes] for name, array in self._nodes.items()}
+
+    @property
+    def values(self) -> Int32s:
+        """Branches of values; those of a node are ``values[value_first : value_first + n_values]``."""
+        return np.concatenate(self._values)
+
     def add(self, growth: Growth) -> Int64s:
         """Add nodes, and the empty branches beside them.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import struct
 import zipfile
@@ -19,6 +20,9 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from c45gpu.data.wholefile import write_whole
 from c45gpu.errors import ModelError
@@ -131,6 +135,32 @@ def _with_header(content: bytes) -> tuple[dict[str, Any], zipfile.ZipFile]:
     if number != FORMAT_NUMBER:
         raise damaged(f"there is no format {number!r}")
     return header, archive
+
+
+def array_bytes(array: npt.NDArray[Any]) -> bytes:
+    """An array as an .npy member; equal bytes for equal arrays."""
+    stream = io.BytesIO()
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    np.lib.format.write_array(stream, little, version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def array_of(data: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The array of an .npy member, once its declared size is known to be the size it has.
+
+    Raises
+    ------
+    ValueError
+        When it is of another type or size than is due.
+    """
+    stream = io.BytesIO(data)
+    np.lib.format.read_magic(stream)
+    shape, by_columns, declared = np.lib.format.read_array_header_1_0(stream)
+    size = math.prod(shape) * dtype.itemsize
+    if by_columns or declared != dtype.newbyteorder("<") or size != len(data) - stream.tell():
+        raise ValueError(f"an array of {declared} in the shape {shape} where {dtype} is due")
+    array: npt.NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+    return array.astype(dtype, copy=False)
 
 
 def damaged(how: str) -> ModelError:

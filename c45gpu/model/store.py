@@ -17,8 +17,6 @@ Other things that c45gpu saves come in the same kind of archive; their headers s
 from __future__ import annotations
 
 import hashlib
-import io
-import math
 import zipfile
 from dataclasses import dataclass
 from os import PathLike
@@ -36,6 +34,8 @@ from c45gpu.model.sealed import (
     HEADER,
     MALFORMED,
     MODEL,
+    array_bytes,
+    array_of,
     damaged,
     opened,
     read_sealed,
@@ -131,10 +131,10 @@ def model_bytes(model: Model) -> bytes:
     members: dict[str, bytes] = {}
     for name, tree in zip(_TREES, (model.unpruned, model.pruned), strict=True):
         validate_tree(tree, model.schema)
-        members |= {_member(name, field): _npy(getattr(tree, field)) for field in FIELD_TYPES}
+        members |= {_member(name, field): array_bytes(getattr(tree, field)) for field in FIELD_TYPES}
     if model.soft is not None:
         model.soft.check(model.pruned)
-        members |= {_member("pruned", bound): _npy(getattr(model.soft, bound)) for bound in _BOUNDS}
+        members |= {_member("pruned", bound): array_bytes(getattr(model.soft, bound)) for bound in _BOUNDS}
     header = {
         "format": FORMAT_NAME,
         "format_number": FORMAT_NUMBER,
@@ -146,13 +146,6 @@ def model_bytes(model: Model) -> bytes:
     if model.costs is not None:
         header["costs"] = model.costs.tolist()
     return sealed(header, members)
-
-
-def _npy(array: npt.NDArray[Any]) -> bytes:
-    stream = io.BytesIO()
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    np.lib.format.write_array(stream, little, version=(1, 0), allow_pickle=False)
-    return stream.getvalue()
 
 
 def _member(tree: str, field: str) -> str:
@@ -197,25 +190,13 @@ def _members(archive: zipfile.ZipFile, hashes: dict[str, str]) -> dict[str, byte
 
 
 def _tree_of(name: str, members: dict[str, bytes]) -> Tree:
-    return Tree(**{field: _array(members[_member(name, field)], dtype) for field, dtype in FIELD_TYPES.items()})
+    return Tree(**{field: array_of(members[_member(name, field)], dtype) for field, dtype in FIELD_TYPES.items()})
 
 
 def _soft_of(members: dict[str, bytes]) -> SoftThresholds | None:
     """The soft thresholds, where there are any."""
     bounds = [members[name] for name in (_member("pruned", bound) for bound in _BOUNDS) if name in members]
-    return SoftThresholds(*(_array(bound, np.dtype(np.float64)) for bound in bounds)) if bounds else None
-
-
-def _array(data: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The array of an .npy member, once its declared size is known to be the size it has."""
-    stream = io.BytesIO(data)
-    np.lib.format.read_magic(stream)
-    shape, by_columns, declared = np.lib.format.read_array_header_1_0(stream)
-    size = math.prod(shape) * dtype.itemsize
-    if by_columns or declared != dtype.newbyteorder("<") or size != len(data) - stream.tell():
-        raise ValueError(f"an array of {declared} in the shape {shape} where {dtype} is due")
-    array: npt.NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
-    return array.astype(dtype, copy=False)
+    return SoftThresholds(*(array_of(bound, np.dtype(np.float64)) for bound in bounds)) if bounds else None
 
 
 def schema_of(document: dict[str, Any]) -> Schema:
