@@ -40,7 +40,7 @@ def bring(
         model = read_original(source)
     else:
         from c45gpu.data.c45files import read_names
-        from c45gpu.data.tokens import read_text
+        from c45gpu.data.compressed import read_text
 
         text = read_text(source).decode()
         model = read_j48(text, None if names is None else read_names(names))

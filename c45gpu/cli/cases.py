@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,7 +96,7 @@ def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
     model : Model
     path : str
     unseen : {"error", "unknown"}
-        What an undeclared value in C4.5's layout is.
+        What a value is that the model does not know.
 
     Raises
     ------
@@ -111,12 +111,35 @@ def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
         from c45gpu.data.frames import read_file
 
         return read_file(path, schema=model.schema)
+    return cases_with(model.schema, path, unseen)
+
+
+def cases_with(schema: Schema, path: str, unseen: Unseen) -> Table:
+    """Cases with the attributes of a schema; see :func:`table_for`."""
+    from c45gpu.data.compressed import without_codec
+
+    if without_codec(path).endswith(STEM_SUFFIXES):
+        from c45gpu.data.c45files import read_cases
+
+        closed = _without_capacities(schema) if unseen == "error" else schema
+        return replace(read_cases(path, closed, training=False, unseen=unseen), schema=schema)
+    from c45gpu.data.frames import read_file
+
+    return read_file(path, schema=schema, unseen=unseen)
+
+
+def _without_capacities(schema: Schema) -> Schema:
+    """A schema in which a ``discrete N`` has the values that it has, so that another one is an error."""
+    return replace(schema, attributes=tuple(replace(a, capacity=None) for a in schema.attributes))
 
 
 def stem_of(source: str) -> str | None:
-    """The stem of C4.5's files that a source names, None if it names no such files."""
-    stem = source.removesuffix(Path(source).suffix) if source.endswith(STEM_SUFFIXES) else source
-    return stem if Path(f"{stem}.names").exists() else None
+    """The stem of C4.5's files that a source names, None if it names no such files; they may be compressed."""
+    from c45gpu.data.compressed import beside, without_codec
+
+    plain = without_codec(source)
+    stem = plain.removesuffix(Path(plain).suffix) if plain.endswith(STEM_SUFFIXES) else source
+    return stem if Path(beside(stem, ".names")).exists() else None
 
 
 def stem_table(stem: str, columns: Columns) -> Table:
@@ -132,8 +155,9 @@ def stem_table(stem: str, columns: Columns) -> Table:
     if given := columns.given():
         raise OptionError(f"--{next(iter(given))} is for CSV, ARFF and Parquet: {stem}.names says what the columns are")
     from c45gpu.data.c45files import read_cases, read_names
+    from c45gpu.data.compressed import beside
 
-    return read_cases(f"{stem}.data", read_names(f"{stem}.names"))
+    return read_cases(beside(stem, ".data"), read_names(beside(stem, ".names")))
 
 
 def file_table(source: str, columns: Columns) -> Table:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from c45gpu.cli.cases import table_for
 from c45gpu.cli.colours import Colouring, Page
+from c45gpu.data.values import Unseen
 from c45gpu.errors import DataError
 
 
@@ -17,6 +18,7 @@ def evaluate(
     file: str,
     /,
     *,
+    unseen: Unseen = "unknown",
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     colouring: Colouring | None = None,
 ) -> None:
@@ -28,6 +30,8 @@ def evaluate(
         A model file.
     file : str
         The cases: a .data or .test file in C4.5's layout, or a CSV, ARFF or Parquet file.
+    unseen : {"unknown", "error"}
+        What a value is that the model does not know: unknown, or an error that names it.
     as_json : bool
         Print one JSON document.
     colouring : Colouring
@@ -40,7 +44,7 @@ def evaluate(
     from c45gpu.show.verdict import judged
 
     kept = load(model)
-    verdict = judged(kept, table_for(kept, file))
+    verdict = judged(kept, table_for(kept, file, unseen=unseen))
     if not verdict.after.n_cases:
         raise DataError("no case has a class: there is nothing to hold the model against", file)
     if as_json:

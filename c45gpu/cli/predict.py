@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from c45gpu.cli.cases import table_for
 from c45gpu.cli.output import write
+from c45gpu.data.values import Unseen
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def predict(
         bool, Parameter(name=("--soft-thresholds", "-p"), negative=(), show_default=False)
     ] = False,
     explain: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    unseen: Unseen = "unknown",
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
 ) -> None:
@@ -53,6 +55,8 @@ def predict(
     explain : bool
         Print why instead: the path of each case in words, the shares of a case that divides because a value is unknown,
         and what would have to be different for another class.
+    unseen : {"unknown", "error"}
+        What a value is that the model does not know: unknown, or an error that names it.
     as_json : bool
         Print one JSON document: classes and probabilities, or with --explain the explanations.
     output : str
@@ -70,7 +74,7 @@ def predict(
     tree = smoothed(trained.pruned) if laplace else trained.pruned
     if soft_thresholds and trained.soft is None:
         raise OptionError(f"{model} has no soft thresholds: train it with -p, or leave -p out here")
-    cases = as_trained(trained, table_for(trained, file))
+    cases = as_trained(trained, table_for(trained, file, unseen=unseen))
     if explain:
         _explain(trained, cases, as_json, output)
         return

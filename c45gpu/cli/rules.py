@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from c45gpu.cli.cases import STEM_SUFFIXES, Columns, stem_of, table_for, training_table
+from c45gpu.cli.cases import Columns, cases_with, stem_of, table_for, training_table
 from c45gpu.cli.learning import Learning, Stopping
 from c45gpu.cli.screen import Loudness, note, speak
 from c45gpu.cli.train import Unseen, one_source, trained
@@ -134,13 +134,7 @@ def _from_data(
 
 def _cases_for(rule_set: RuleSet, path: str) -> Table:
     """Cases with the attributes of the rules."""
-    if Path(path).suffix in STEM_SUFFIXES:
-        from c45gpu.data.c45files import read_cases
-
-        return read_cases(path, rule_set.schema, training=False, unseen="unknown")
-    from c45gpu.data.frames import read_file
-
-    return read_file(path, schema=rule_set.schema)
+    return cases_with(rule_set.schema, path, "unknown")
 
 
 def _show(source: str, path: str | None, export: Export | None, as_json: bool) -> None:

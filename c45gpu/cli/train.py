@@ -59,11 +59,13 @@ class Costs:
                 raise OptionError("--costs and --ignore-costs exclude each other: give one of them")
             return None
         path, stem = self.costs, stem_of(source)
-        if path is None and stem is not None and Path(f"{stem}.costs").exists():
-            path = f"{stem}.costs"
+        from c45gpu.data.compressed import beside
+        from c45gpu.data.costsfile import read_costs
+
+        if path is None and stem is not None and Path(beside(stem, ".costs")).exists():
+            path = beside(stem, ".costs")
         if path is None:
             return None
-        from c45gpu.data.costsfile import read_costs
 
         costs = read_costs(path, schema)
         note(f"costs of mistakes are read from {path}")
@@ -99,7 +101,9 @@ class Unseen:
         stem = stem_of(source)
         if self.test is not None or stem is None:
             raise OptionError("-u means STEM.test: give it with a stem, or --test FILE instead")
-        return f"{stem}.test"
+        from c45gpu.data.compressed import beside
+
+        return beside(stem, ".test")
 
 
 def train(

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Literal
 
 from c45gpu.data.c45writing import write_cases, write_names
+from c45gpu.data.compressed import beside, read_text
 from c45gpu.data.records import Reading, read_records
 from c45gpu.data.schema import Attribute, Kind, Schema
 from c45gpu.data.table import Table
-from c45gpu.data.tokens import FilePath, Token, read_text, tokens
+from c45gpu.data.tokens import FilePath, Token, tokens
 from c45gpu.data.values import UNKNOWN, Unseen, shown
 from c45gpu.errors import DataError
 
@@ -111,7 +112,7 @@ def read_stem(stem: FilePath, *, compat: Literal["r8"] | None = None) -> tuple[T
     Parameters
     ----------
     stem : str or os.PathLike
-        The files' path without the suffix; it may have dots of its own.
+        The files' path without the suffix; it may have dots of its own. Each of them may be compressed: STEM.data.gz.
     compat : "r8" or None
         See :func:`read_cases`.
 
@@ -127,8 +128,8 @@ def read_stem(stem: FilePath, *, compat: Literal["r8"] | None = None) -> tuple[T
         When a file cannot be read or something in it does not fit.
     """
     stem = os.fspath(stem)
-    training = read_cases(f"{stem}.data", read_names(f"{stem}.names"), compat=compat)
-    test = f"{stem}.test"
+    training = read_cases(beside(stem, ".data"), read_names(beside(stem, ".names")), compat=compat)
+    test = beside(stem, ".test")
     if not Path(test).exists():
         return training, None
     return training, read_cases(test, training.schema, training=False, compat=compat)

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.compressed import read_text
 from c45gpu.data.schema import Schema
-from c45gpu.data.tokens import FilePath, Token, read_text, tokens
+from c45gpu.data.tokens import FilePath, Token, tokens
 from c45gpu.data.values import listed, shown
 from c45gpu.errors import DataError, OptionError
 

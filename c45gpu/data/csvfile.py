@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from mmap import ACCESS_READ, mmap
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,13 +16,13 @@ import pyarrow.csv as arrow_csv
 
 from c45gpu.data.arrowcolumns import TEXT, read_options, source_of
 from c45gpu.data.attributes import literal
+from c45gpu.data.compressed import codec_of, content_of
 from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.tokens import FilePath, read_bytes, utf8
 from c45gpu.data.values import UNKNOWN, shown
 from c45gpu.errors import DataError
 
 UNKNOWN_TEXTS: Final = ("", UNKNOWN, "NA", "N/A", "NaN", "nan", "NULL", "null", "<NA>")
-COMPRESSED: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 class _Row(NamedTuple):
@@ -162,9 +161,8 @@ class CsvFile(NamedFile):
 
 def text_of(path: FilePath) -> bytes | mmap:
     """The text of a file, decompressed, as UTF-8: not copied where it is plain ASCII, as nearly all large files are."""
-    codec = COMPRESSED.get(Path(path).suffix.lower())
-    if codec is not None:
-        return utf8(_decompressed(path, codec), path)
+    if codec_of(path) is not None:
+        return utf8(content_of(path), path)
     try:
         with open(path, "rb") as file:
             mapped = mmap(file.fileno(), 0, access=ACCESS_READ)
@@ -172,10 +170,3 @@ def text_of(path: FilePath) -> bytes | mmap:
         return utf8(read_bytes(path), path)
     plain = np.frombuffer(mapped, np.int8).min() > 0  # neither NUL nor, as negative numbers, bytes above 127
     return mapped if plain else utf8(mapped[:], path)
-
-
-def _decompressed(path: FilePath, codec: str) -> bytes:
-    try:
-        return bytes(pa.input_stream(pa.BufferReader(read_bytes(path)), compression=codec).read())
-    except (OSError, pa.ArrowException):
-        raise DataError(f"is not a {codec} file, or is cut short: check the file", path) from None

@@ -15,12 +15,13 @@ from c45gpu.data.arfffile import ArffFile
 from c45gpu.data.arrowcolumns import numbers
 from c45gpu.data.arrowfile import IpcFile, ParquetFile
 from c45gpu.data.attributes import classes_of, learned, matched
-from c45gpu.data.csvfile import COMPRESSED, CsvFile
+from c45gpu.data.compressed import COMPRESSED
+from c45gpu.data.csvfile import CsvFile
 from c45gpu.data.namedfiles import NamedFile
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath
-from c45gpu.data.values import listed, shown
+from c45gpu.data.values import Unseen, listed, shown
 from c45gpu.errors import DataError, OptionError
 
 _OPENERS: Final[dict[str, Callable[[FilePath], NamedFile]]] = {
@@ -42,6 +43,7 @@ def read_file(
     continuous: Sequence[str] = (),
     ignore: Sequence[str] = (),
     weight: str | None = None,
+    unseen: Unseen = "unknown",
 ) -> Table:
     """A table from a CSV, TSV, ARFF, Parquet or Arrow IPC file, told apart by the suffix; texts may be compressed.
 
@@ -58,13 +60,15 @@ def read_file(
         attribute of an ARFF file is nominal, which it then is.
     schema : Schema, optional
         The attributes and classes of a model, matched by name: columns may come in any order, others are read over,
-        values that it does not know are unknown, and the target may be absent (no case has a class then). Without one
-        the attributes are learned from the file: every other column, in order, values and classes sorted - by size
-        if all of them are numbers, and named as they are written. ARFF's are in the order declared.
+        values that it does not know are what `unseen` says, and the target may be absent (no case has a class then).
+        Without one the attributes are learned from the file: every other column, in order, values and classes sorted
+        - by size if all of them are numbers, and named as they are written. ARFF's are in the order declared.
     categorical, continuous, ignore : sequence of str
         Columns that are discrete, continuous or ignored whatever their type. Not with a schema.
     weight : str, optional
         The column that holds the weight of each case.
+    unseen : {"unknown", "error"}
+        What a value is that the schema does not know.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def read_file(
             raise OptionError(
                 "categorical, continuous and ignore do not go with a schema, which says the kinds already"
             )
-        return _matched_table(file, schema, target, weight)
+        return _matched_table(file, schema, target, weight, unseen)
     target = file.own_target if target is None else target
     if target is None:
         raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
@@ -145,7 +149,7 @@ def _learned(file: NamedFile, name: str, columns: Any, roles: _Roles) -> tuple[A
     return learned(name, column, discrete=discrete, spelling=file.spelling, keep_order=file.keeps_order, fault=fault)
 
 
-def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: str | None) -> Table:
+def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: str | None, unseen: Unseen) -> Table:
     used = [schema.attributes[a] for a in schema.used]
     target = schema.target if target is None and schema.target in file.names else target
     wanted = [*(a.name for a in used), *(name for name in (target, weight) if name is not None)]
@@ -159,7 +163,8 @@ def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: 
     for a in schema.used:
         name = schema.attributes[a].name
         fault = partial(file.fault, name)
-        values[a] = matched(schema.attributes[a], columns.column(name), spelling=file.spelling, fault=fault)
+        column = columns.column(name)
+        values[a] = matched(schema.attributes[a], column, spelling=file.spelling, fault=fault, unseen=unseen)
     codes = np.full(columns.num_rows, -1, np.int32)
     if target is not None:
         _, codes = classes_of(columns.column(target), file.spelling, partial(file.fault, target), schema.classes)

@@ -73,9 +73,8 @@ def utf8(raw: bytes, path: FilePath) -> bytes:
     return raw
 
 
-def read_text(path: FilePath) -> bytes:
-    """A text file as UTF-8 whose lines all end in a line feed."""
-    text = utf8(read_bytes(path), path)
+def with_line_feeds(text: bytes) -> bytes:
+    """A text whose lines all end in a line feed."""
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 

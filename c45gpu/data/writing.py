@@ -22,7 +22,8 @@ import pyarrow.parquet as parquet
 from c45gpu.data.arffwriting import arff_lines
 from c45gpu.data.arrowcolumns import is_discrete
 from c45gpu.data.blocks import Progress, blocks_of, numeral, spelled
-from c45gpu.data.csvfile import COMPRESSED, UNKNOWN_TEXTS
+from c45gpu.data.compressed import COMPRESSED
+from c45gpu.data.csvfile import UNKNOWN_TEXTS
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath

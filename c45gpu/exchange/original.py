@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from c45gpu.data.c45files import read_names
+from c45gpu.data.compressed import beside
 from c45gpu.data.schema import Schema
 from c45gpu.data.tokens import read_bytes
 from c45gpu.errors import DataError, ModelError
@@ -60,7 +61,7 @@ def read_original(stem: str | PathLike[str]) -> Model:
     """
     path = Path(stem)
     stem = str(path.with_suffix("")) if path.suffix in (PRUNED, UNPRUNED, ".names") else str(path)
-    names = read_names(f"{stem}.names")
+    names = read_names(beside(stem, ".names"))
     schema, found = _trees(stem + PRUNED, names)
     if len(found) != 1:
         raise DataError(f"holds {len(found)} trees where one is due: give a file that c4.5 saved", stem + PRUNED)

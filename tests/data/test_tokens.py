@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c45gpu.data.tokens import Token, fields, read_text, tokens
+from c45gpu.data.compressed import read_text
+from c45gpu.data.tokens import Token, fields, tokens
 from c45gpu.data.values import in_order, listed, number, shown
 from c45gpu.errors import DataError
 
