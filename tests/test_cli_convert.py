@@ -8,6 +8,7 @@ import pytest
 
 from c45gpu.cli import main
 from c45gpu.data.c45files import read_stem
+from c45gpu.data.compressed import read_text
 from c45gpu.data.frames import read_file
 from tests.data.same import assert_same
 
@@ -50,6 +51,28 @@ def test_a_test_file_is_converted_by_its_names(tmp_path: Path, capsys: pytest.Ca
     convert(tmp_path / "t.test", tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "d,x,class\nb,,\n"
     assert "the values of ignored attributes are not written: i" in capsys.readouterr().err
+
+
+def test_a_case_without_a_class_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,class\n1,a\n2,\n3,b\n")
+    source = "t.csv"
+    for output in ("t.parquet", "t.arff", "t.names.zst", "u.arrow", "u.csv"):
+        convert(
+            tmp_path / source, tmp_path / output, *([] if source.endswith(("arff", "zst")) else ["--target", "class"])
+        )
+        source = output
+    assert (tmp_path / "t.arff").read_text().endswith("@data\n1,a\n2,?\n3,b\n")
+    assert read_text(tmp_path / "t.data.zst") == b"1,a\n2,?\n3,b\n"
+    assert (tmp_path / "u.csv").read_text() == "x,class\n1,a\n2,\n3,b\n"
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.names").write_text("a, b.\nx: continuous.\n")
+    (tmp_path / "t.data").write_text("1,a\n" * 300_000 + "2\n")
+    for output in ("u.csv", "u.arff.gz", "u.parquet", "u"):
+        assert main(["convert", str(tmp_path / "t"), str(tmp_path / output)]) == 1
+        assert f"{tmp_path}/t.data:300001: the record has 1 fields" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.data", "t.names"]
 
 
 def test_it_tells_how_to_read_the_same_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

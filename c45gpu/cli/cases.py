@@ -152,12 +152,37 @@ def stem_table(stem: str, columns: Columns) -> Table:
     OptionError
         When `columns` says something, too.
     """
-    if given := columns.given():
-        raise OptionError(f"--{next(iter(given))} is for CSV, ARFF and Parquet: {stem}.names says what the columns are")
+    require_none(stem, columns)
     from c45gpu.data.c45files import read_cases, read_names
     from c45gpu.data.compressed import beside
 
     return read_cases(beside(stem, ".data"), read_names(beside(stem, ".names")))
+
+
+def require_none(stem: str, columns: Columns) -> None:
+    """Refuse to be told how to read C4.5's files.
+
+    Raises
+    ------
+    OptionError
+    """
+    if given := columns.given():
+        raise OptionError(f"--{next(iter(given))} is for CSV, ARFF and Parquet: {stem}.names says what the columns are")
+
+
+def require_file(source: str, columns: Columns) -> None:
+    """Refuse a file that is not there, or of which nothing says which column is the class.
+
+    Raises
+    ------
+    DataError, OptionError
+    """
+    if not Path(source).exists():
+        raise DataError(
+            f"there is no such file, and no {source}.names: give a stem or a CSV, ARFF or Parquet file", source
+        )
+    if columns.target is None and ".arff" not in Path(source).suffixes[-2:]:
+        raise OptionError(f"--target is missing: name the column of {source} that holds the class")
 
 
 def file_table(source: str, columns: Columns) -> Table:
@@ -170,12 +195,7 @@ def file_table(source: str, columns: Columns) -> Table:
     OptionError
         When it is not said which column is the class, and the format does not say it.
     """
-    if not Path(source).exists():
-        raise DataError(
-            f"there is no such file, and no {source}.names: give a stem or a CSV, ARFF or Parquet file", source
-        )
-    if columns.target is None and ".arff" not in Path(source).suffixes[-2:]:
-        raise OptionError(f"--target is missing: name the column of {source} that holds the class")
+    require_file(source, columns)
     from c45gpu.data.frames import read_file
 
     return read_file(source, **columns.given())

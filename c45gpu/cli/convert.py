@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
 from c45gpu.cli.cases import STEM_SUFFIXES, Columns, file_table, stem_of, stem_table
 from c45gpu.cli.progress import bar_of, reading_of
 from c45gpu.cli.screen import Loudness, note, speak
+from c45gpu.cli.cases import STEM_SUFFIXES, Columns, require_file, require_none, stem_of
+from c45gpu.cli.screen import bar_of, note
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
-    from c45gpu.data.blocks import Progress
+    from c45gpu.data.blocks import Cases, Progress
+    from c45gpu.data.schema import Schema
     from c45gpu.data.table import Table
 
 
@@ -26,7 +30,7 @@ def convert(
     sparse: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     loudness: Loudness | None = None,
 ) -> None:
-    """Write the cases of a file in another format.
+    """Write the cases of a file in another format; the file may be larger than memory.
 
     Parameters
     ----------
@@ -35,7 +39,7 @@ def convert(
         decompressed.
     output : str
         The file to write: .csv, .tsv and .arff, also with .gz or .zst, .parquet, .arrow; or STEM or STEM.names for
-        STEM.names and STEM.data.
+        STEM.names and STEM.data, STEM.names.gz for both compressed.
     columns : Columns
         How to read a file whose columns have names.
     sparse : bool
@@ -62,31 +66,85 @@ def convert(
             write_file(table, output, weight=columns.weight or "weight", sparse=sparse, progress=progress)
     note(f"{output}: {table.n_cases} cases, {len(table.schema.used)} attributes, {table.schema.n_classes} classes")
     _tell_what_is_lost(table, kind, of_stem)
+    if sparse and kind != ".arff":
+        raise OptionError(f"{output}: only ARFF has sparse rows: leave --sparse out")
+    read = _reader(source, columns)
+    with bar_of(read.n_bytes, "reading") as progress:
+        cases = read.cases(progress)
+    counted = _Counted(cases)
+    with bar_of(read.n_bytes, "writing") as progress:
+        _write(counted.cases, output, of_stem, columns.weight, sparse, progress)
+    schema = cases.schema
+    note(f"{output}: {counted.n_cases} cases, {len(schema.used)} attributes, {schema.n_classes} classes")
+    _tell_what_is_lost(schema, kind, of_stem)
 
 
-def _table(source: str, columns: Columns) -> Table:
+class _Reader(NamedTuple):
+    """What reads a file of so many bytes, and tells how many it has looked at."""
+
+    n_bytes: int
+    cases: Callable[[Progress | None], Cases]
+
+
+class _Counted:
+    """Cases that are counted as they come."""
+
+    def __init__(self, cases: Cases) -> None:
+        self.n_cases, self._blocks = 0, cases.blocks
+        self.cases = cases._replace(blocks=self._counting)
+
+    def _counting(self, progress: Progress | None) -> Iterator[Table]:
+        for block in self._blocks(progress):
+            self.n_cases += block.n_cases
+            yield block
+
+
+def _reader(source: str, columns: Columns) -> _Reader:
     stem = stem_of(source)
     if stem is None:
-        return file_table(source, columns)
-    if not source.endswith(".test"):
-        return stem_table(stem, columns)
-    from c45gpu.data.c45files import read_cases
+        require_file(source, columns)
+        from c45gpu.data.casefile import file_cases
 
-    return read_cases(source, stem_table(stem, columns).schema, training=False)
+        return _Reader(_size_of(source), lambda progress: file_cases(source, **columns.given(), progress=progress))
+    require_none(stem, columns)
+    from c45gpu.data.c45blocks import further_cases, training_cases
+    from c45gpu.data.c45files import read_names
+    from c45gpu.data.compressed import beside, without_codec
+
+    data, names = beside(stem, ".data"), beside(stem, ".names")
+    if not without_codec(source).endswith(".test"):
+        return _Reader(_size_of(data), lambda progress: training_cases(data, read_names(names), progress))
+
+    def of_test(progress: Progress | None) -> Cases:
+        return further_cases(source, training_cases(data, read_names(names), progress).schema)
+
+    return _Reader(_size_of(source), of_test)
 
 
-def _write_stem(table: Table, output: str, sparse: bool, progress: Progress | None) -> None:
-    if sparse:
-        raise OptionError(f"{output}: only ARFF has sparse rows: leave --sparse out")
-    from c45gpu.data.c45files import write_cases, write_names
-
-    stem = output.removesuffix(Path(output).suffix) if output.endswith(STEM_SUFFIXES) else output
-    write_cases(table, f"{stem}.data", progress)  # first, for it is the one that may be impossible
-    write_names(table.schema, f"{stem}.names")
+def _size_of(path: str) -> int:
+    return Path(path).stat().st_size if Path(path).exists() else 0
 
 
-def _tell_what_is_lost(table: Table, kind: str, of_stem: bool) -> None:
-    schema = table.schema
+def _write(
+    cases: Cases, output: str, of_stem: bool, weight: str | None, sparse: bool, progress: Progress | None
+) -> None:
+    if not of_stem:
+        from c45gpu.data.writing import write_as
+
+        write_as(cases, output, weight=weight or "weight", sparse=sparse, progress=progress)
+        return
+    from c45gpu.data.c45files import write_names
+    from c45gpu.data.c45writing import write_records
+    from c45gpu.data.compressed import without_codec
+
+    plain = without_codec(output)
+    codec, stem = output.removeprefix(plain), plain.removesuffix(Path(plain).suffix)
+    stem = stem if plain.endswith(STEM_SUFFIXES) else plain
+    write_records(cases, f"{stem}.data{codec}", progress)  # first, for it is the one that may be impossible
+    write_names(cases.schema, f"{stem}.names{codec}")
+
+
+def _tell_what_is_lost(schema: Schema, kind: str, of_stem: bool) -> None:
     ignored = [attribute.name for attribute in schema.attributes if attribute.kind == "ignored"]
     if ignored:
         what = "unknown" if of_stem else "not written"

@@ -11,6 +11,7 @@ import math
 import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from c45gpu.data.arrowcolumns import TEXT, coded, read_options, source_of
 from c45gpu.data.attributes import literal
 from c45gpu.data.csvfile import text_of
 from c45gpu.data.namedfiles import NamedFile
-from c45gpu.data.tokens import FilePath
+from c45gpu.data.tokens import FilePath, with_line_feeds
 from c45gpu.data.values import UNKNOWN, listed, shown
 from c45gpu.errors import DataError
 
@@ -43,6 +44,8 @@ class ArffFile(NamedFile):
     ----------
     path : str or os.PathLike
         Decompressed when its suffix says that it is compressed.
+    text : bytes, optional
+        What the file holds, with line feeds, or begins with, at least its head; else it is read.
 
     Raises
     ------
@@ -52,16 +55,26 @@ class ArffFile(NamedFile):
 
     keeps_order = True
 
-    def __init__(self, path: FilePath) -> None:
+    def __init__(self, path: FilePath, text: bytes | None = None) -> None:
         super().__init__(path)
-        text = text_of(path)[:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        data = _DATA.search(text)
-        end = len(text) if data is None else data.end()
-        self._body = text[end:]
+        text = with_line_feeds(text_of(path)[:]) if text is None else text
+        end = end_of_head(text) or len(text)
         self._columns, self.header = read_header(text[:end].decode().split("\n"), path)
+        self._body, self._first_line = text[end:], self.header + 1
         self.names = [column.name for column in self._columns]
         if self._columns[-1].kind == "nominal":
             self.own_target = self.names[-1]
+
+    def part(self, rows: bytes, line: int) -> ArffFile:
+        """The same columns with other rows, the first of which begins on a line of the file."""
+        part = copy(self)
+        part._body, part._first_line, part.weights = rows, line, None
+        return part
+
+    def types(self, names: Sequence[str]) -> dict[str, Any]:
+        """The Arrow types that columns have when they are read."""
+        kinds = {column.name: column.kind for column in self._columns}
+        return {name: {"nominal": TEXT, "string": pa.string()}.get(kinds[name], pa.float64()) for name in names}
 
     def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
         """Some columns: dictionaries in the order declared, numbers, texts; `as_text` asks for nothing here.
@@ -71,10 +84,14 @@ class ArffFile(NamedFile):
         DataError
             At the first row that does not fit, or when there is none.
         """
-        columns = self._quick() or self._exact()
-        table = pa.table([columns[self.names.index(name)] for name in names], list(names))
+        table = self.read_rows(names)
         self.require_rows(table.num_rows)
         return table
+
+    def read_rows(self, names: Sequence[str]) -> Any:
+        """Some columns, as :meth:`read` gives them; there may be no rows."""
+        columns = self._quick() or self._exact()
+        return pa.table([columns[self.names.index(name)] for name in names], list(names))
 
     def spelling(self, value: Any) -> str | None:
         """The name of a value: as it is."""
@@ -120,7 +137,7 @@ class ArffFile(NamedFile):
 
     def _rows(self) -> Iterator[tuple[int, list[Token]]]:
         """Line numbers and tokens of the lines that hold something."""
-        for line, text in enumerate(self._body.decode().split("\n"), (self.header or 0) + 1):
+        for line, text in enumerate(self._body.decode().split("\n"), self._first_line):
             if found := list(tokens(text, self.path, line)):
                 yield line, found
 
@@ -167,6 +184,12 @@ class ArffFile(NamedFile):
                 message = f"the sparse row leaves out the text {shown(column.name)}: write '' or ? for it"
                 raise DataError(message, self.path, line)
         return zip(places, row[1::2], strict=True)
+
+
+def end_of_head(text: bytes) -> int:
+    """Where the rows begin, behind the line ``@data``; 0 where there is none."""
+    data = _DATA.search(text)
+    return 0 if data is None else data.end()
 
 
 class _Cells:

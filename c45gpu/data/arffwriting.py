@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from c45gpu.data.arfftokens import quoted
-from c45gpu.data.blocks import Progress, blocks_of, numeral, spelled
+from c45gpu.data.blocks import Cases, Progress, numeral, small_blocks, spelled
 from c45gpu.data.schema import Attribute
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath
@@ -20,27 +20,27 @@ _ZERO: Final = "0"
 
 
 def arff_lines(
-    table: Table, path: FilePath, *, sparse: bool = False, progress: Progress | None = None
+    cases: Cases, path: FilePath, *, sparse: bool = False, progress: Progress | None = None
 ) -> Iterator[str]:
     """The lines of an ARFF file, without their ends.
 
     Parameters
     ----------
-    table : Table
+    cases : Cases
         Ignored attributes are left out; the class comes last. Weights stand behind the rows, in braces.
     path : str or os.PathLike
         Where they will be written: its name is the relation's, and errors tell it.
     sparse : bool
         Leave out zeros and first values.
     progress : callable, optional
-        Is told how many cases are done.
+        Is told how much is done.
 
     Raises
     ------
     DataError
         When a name cannot be written: it holds a NUL or half a character.
     """
-    schema = table.schema
+    schema = cases.schema
     used = [schema.attributes[a] for a in schema.used]
     declared = [*used, Attribute(schema.target, "discrete", schema.classes)]
     yield f"@relation {_quoted(Path(path).name.partition('.')[0], path)}"
@@ -49,7 +49,7 @@ def arff_lines(
         yield f"@attribute {_quoted(attribute.name, path)} {_type(attribute, path)}"
     yield ""
     yield "@data"
-    for part in blocks_of(table, progress):
+    for part in small_blocks(cases, progress):
         rows = zip(*_texts(part, declared, path), strict=True)
         ends = [""] * part.n_cases if part.weights is None else [f",{{{numeral(w)}}}" for w in part.weights.tolist()]
         left_out = [_left_out(attribute, path) for attribute in declared]

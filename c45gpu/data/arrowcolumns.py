@@ -67,6 +67,11 @@ def coded(column: Column) -> tuple[list[Any], Int32s]:
     return whole.dictionary.to_pylist(), codes
 
 
+def number_type(kind: Any) -> type[np.floating[Any]]:
+    """NumPy's type for numbers of an Arrow type."""
+    return np.float32 if pa.types.is_float32(kind) or pa.types.is_float16(kind) else np.float64
+
+
 def numbers(column: Column, fault: Fault) -> Floats:
     """A column as numbers, NaN where it is null: float32 stays float32, everything else becomes float64.
 
@@ -82,7 +87,7 @@ def numbers(column: Column, fault: Fault) -> Floats:
     if pa.types.is_null(kind):
         return np.full(len(column), math.nan)
     if pa.types.is_floating(kind):
-        return floats(column, np.float64 if kind == pa.float64() else np.float32)
+        return floats(column, number_type(kind))
     if pa.types.is_integer(kind):
         return _whole_numbers(column, fault)
     if pa.types.is_boolean(kind) or pa.types.is_decimal(kind):

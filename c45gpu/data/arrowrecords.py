@@ -51,9 +51,11 @@ def quick_table(text: bytes, reading: Reading) -> Table | None:
     if body is None:
         return None
     try:
-        return _table(body, reading)
+        table = _table(body, reading)
     except (pa.ArrowInvalid, ValueError, _Fault):
         return None
+    reading.width = body.width
+    return table
 
 
 def _plain_body(text: bytes, reading: Reading) -> _Body | None:
@@ -63,11 +65,9 @@ def _plain_body(text: bytes, reading: Reading) -> _Body | None:
         text = _COMMENT.sub(b"", text)
     if (b". " in text or b".\t" in text) and _STOP_INSIDE.search(text):
         return None
-    n_attributes = len(reading.schema.attributes)
     first = text.lstrip(b"\n").partition(b"\n")[0]
     width = first.count(b",") + 1
-    fits = width == n_attributes + 1 or (width == n_attributes and not reading.training)
-    return _Body(text, width) if fits else None
+    return _Body(text, width) if width == (reading.width or reading.due(width)) else None
 
 
 def _table(body: _Body, reading: Reading) -> Table:

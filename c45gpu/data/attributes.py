@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -93,13 +93,15 @@ def learned(
     fault = fault or partial(row_fault, name)
     if not (discrete or is_discrete(column.type)):
         return Attribute(name, "continuous"), numbers(column, fault)
-    distinct, codes = _coded(column, fault)
-    names = [spelling(value) for value in distinct]
-    values = list(dict.fromkeys(value for value in names if value is not None))
-    if not (keep_order and pa.types.is_dictionary(column.type)):
-        values = in_order(values)
-    attribute = Attribute(name, "discrete", tuple(values))
+    names, codes = named(column, spelling, fault)
+    attribute = Attribute(name, "discrete", values_of(names, column.type, keep_order=keep_order))
     return attribute, _translated(names, codes, attribute.code_of)
+
+
+def values_of(names: Iterable[str | None], kind: Any, *, keep_order: bool) -> tuple[str, ...]:
+    """The values that a column of an Arrow type has, in order, from the names of what is in it."""
+    values = list(dict.fromkeys(name for name in names if name is not None))
+    return tuple(values if keep_order and pa.types.is_dictionary(kind) else in_order(values))
 
 
 def matched(
@@ -129,8 +131,7 @@ def matched(
     fault = fault or partial(row_fault, attribute.name)
     if attribute.kind == "continuous":
         return numbers(column, partial(_texts_for_numbers, fault) if is_discrete(column.type) else fault)
-    distinct, codes = _coded(column, fault)
-    names = [spelling(value) for value in distinct]
+    names, codes = named(column, spelling, fault)
     if _is_number(column.type) and any(names) and attribute.values and not any(map(_spells_number, attribute.values)):
         held = f"numbers ({column.type}), but the model knows it with the values {listed(attribute.values)}"
         raise fault(f"holds {held}: give it those, and no codes", None)
@@ -178,11 +179,8 @@ def classes_of(
     DataError
         At the first case without a class, where they are to be learned, or whose class is not among the known.
     """
-    distinct, codes = _coded(column, fault)
-    names = [spelling(value) for value in distinct]
-    classes = list(dict.fromkeys(name for name in names if name is not None)) if known is None else list(known)
-    if known is None and not (keep_order and pa.types.is_dictionary(column.type)):
-        classes = in_order(classes)
+    names, codes = named(column, spelling, fault)
+    classes = values_of(names, column.type, keep_order=keep_order) if known is None else tuple(known)
     found = _translated(names, codes, {name: number for number, name in enumerate(classes)})
     lacking = found < 0
     if known is None and lacking.any():
@@ -191,14 +189,22 @@ def classes_of(
     if foreign.any():
         row = int(np.argmax(foreign))
         raise fault(f"{shown(str(names[codes[row]]))} is not one of the classes ({listed(classes)})", row)
-    return tuple(classes), found
+    return classes, found
 
 
-def _coded(column: Column, fault: Fault) -> tuple[list[Any], Int32s]:
+def named(column: Column, spelling: Spelling, fault: Fault) -> tuple[list[str | None], Int32s]:
+    """The names of the distinct values of a column, None for what is unknown, and the position of each row's.
+
+    Raises
+    ------
+    DataError
+        When its type has no distinct values.
+    """
     try:
-        return coded(column)
+        distinct, codes = coded(column)
     except pa.ArrowException:
         raise fault(f"has the type {column.type}, which has no distinct values: ignore it", None) from None
+    return [spelling(value) for value in distinct], codes
 
 
 def _translated(names: list[str | None], codes: Int32s, code_of: dict[str, int]) -> Int32s:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from c45gpu.data.c45writing import write_cases, write_names
 from c45gpu.data.compressed import beside, read_text
-from c45gpu.data.records import Reading, read_records
+from c45gpu.data.records import Reading, no_records, read_records
 from c45gpu.data.schema import Attribute, Kind, Schema
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath, Token, tokens
@@ -97,13 +98,38 @@ def read_cases(
     DataError
         When the file cannot be read, or at the first record that does not fit; the message names the line.
     """
+    table, _ = table_of(read_text(path), path, partial(Reading, schema, training=training, unseen=unseen))
+    if not table.n_cases:
+        raise no_records(path)
+    return table if compat is None else table.as_release8()
+
+
+def table_of(text: bytes, path: FilePath, reading: Callable[[], Reading], first_line: int = 1) -> tuple[Table, int]:
+    """The cases in a text with line feeds, maybe none, and how many fields a record has.
+
+    Parameters
+    ----------
+    text : bytes
+    path : str or os.PathLike
+        The file that errors name.
+    reading : callable
+        Makes what the fields mean, anew at each call.
+    first_line : int
+        The line of the file on which the text begins.
+
+    Raises
+    ------
+    DataError
+        At the first record that does not fit.
+    """
     from c45gpu.data.arrowrecords import quick_table
 
-    text = read_text(path)
-    table = quick_table(text, Reading(schema, training=training, unseen=unseen))
+    meaning = reading()
+    table = quick_table(text, meaning)
     if table is None:
-        table = read_records(text.decode(), path, Reading(schema, training=training, unseen=unseen))
-    return table if compat is None else table.as_release8()
+        meaning = reading()
+        table = read_records(text.decode(), path, meaning, first_line)
+    return table, meaning.width
 
 
 def read_stem(stem: FilePath, *, compat: Literal["r8"] | None = None) -> tuple[Table, Table | None]:

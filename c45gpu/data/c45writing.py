@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy.typing as npt
 
-from c45gpu.data.blocks import Progress, blocks_of, numeral, spelled
+from c45gpu.data.blocks import Cases, Progress, cases_of, numeral, small_blocks, spelled
+from c45gpu.data.compressed import codec_of
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
+from c45gpu.data.textlines import put_lines, whole_or_told
 from c45gpu.data.tokens import FilePath
 from c45gpu.data.values import UNKNOWN, shown
-from c45gpu.data.wholefile import whole_file
 from c45gpu.errors import DataError
 
 _UNWRITABLE = re.compile("[\0\n\r\ud800-\udfff]")
@@ -30,6 +31,7 @@ def write_names(schema: Schema, path: FilePath) -> None:
     ----------
     schema : Schema
     path : str or os.PathLike
+        Compressed if its suffix says so.
 
     Raises
     ------
@@ -46,27 +48,33 @@ def write_names(schema: Schema, path: FilePath) -> None:
 
 
 def write_cases(table: Table, path: FilePath, progress: Progress | None = None) -> None:
+    """Write a table as a ``.data`` or ``.test`` file; see :func:`write_records`."""
+    write_records(cases_of(table), path, progress)
+
+
+def write_records(cases: Cases, path: FilePath, progress: Progress | None = None) -> None:
     """Write a ``.data`` or ``.test`` file; numbers are written with all digits that they need.
 
     Parameters
     ----------
-    table : Table
-        Values of ignored attributes, which it does not have, are written as unknown; so is a missing class.
+    cases : Cases
+        Values of ignored attributes, which they do not have, are written as unknown; so is a missing class.
     path : str or os.PathLike
+        Compressed if its suffix says so.
     progress : callable, optional
-        Is told how many cases are written.
+        Is told how much is written.
 
     Raises
     ------
     DataError
         When cases have weights, for which the format has no place, a name cannot be written, or the file cannot.
     """
-    if table.weights is not None and (table.weights != 1).any():
-        raise DataError("the cases have weights, which a .data file cannot hold: write CSV, or drop the weights", path)
-    _write((line for part in blocks_of(table, progress) for line in _records(part, path)), path)
+    _write((line for part in small_blocks(cases, progress) for line in _records(part, path)), path)
 
 
 def _records(table: Table, path: FilePath) -> Iterable[str]:
+    if table.weights is not None and (table.weights != 1).any():
+        raise DataError("the cases have weights, which a .data file cannot hold: write CSV, or drop the weights", path)
     columns: list[Iterable[str]] = []
     for a, attribute in enumerate(table.schema.attributes):
         if table.columns[a] is None:
@@ -99,8 +107,5 @@ def _names(names: tuple[str, ...], codes: npt.NDArray[Any], path: FilePath) -> I
 
 
 def _write(lines: Iterable[str], path: FilePath) -> None:
-    try:
-        with whole_file(path) as stream:
-            stream.writelines(f"{line}\n".encode() for line in lines)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror}): check the folder and its free space", path) from None
+    with whole_or_told(path) as stream:
+        put_lines(lines, codec_of(path), stream)

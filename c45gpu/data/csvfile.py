@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import islice
 from mmap import ACCESS_READ, mmap
 from typing import Any, Final, NamedTuple
@@ -18,11 +20,13 @@ from c45gpu.data.arrowcolumns import TEXT, read_options, source_of
 from c45gpu.data.attributes import literal
 from c45gpu.data.compressed import codec_of, content_of
 from c45gpu.data.namedfiles import NamedFile
-from c45gpu.data.tokens import FilePath, read_bytes, utf8
+from c45gpu.data.tokens import FilePath, empty, read_bytes, utf8
 from c45gpu.data.values import UNKNOWN, shown
 from c45gpu.errors import DataError
 
 UNKNOWN_TEXTS: Final = ("", UNKNOWN, "NA", "N/A", "NaN", "nan", "NULL", "null", "<NA>")
+
+_LINE: Final = re.compile(rb"[^\r\n]*+(?:\r\n?|\n|\Z)")
 
 
 class _Row(NamedTuple):
@@ -41,6 +45,10 @@ class CsvFile(NamedFile):
     path : str or os.PathLike
         Decompressed when its suffix says that it is compressed.
     delimiter : str
+    text : bytes or mmap, optional
+        What the file holds, or begins with; else it is read.
+    lines_before : int
+        How many lines of the file stand before the text.
 
     Raises
     ------
@@ -48,16 +56,25 @@ class CsvFile(NamedFile):
         When it cannot be read, is blank, or is no text.
     """
 
-    def __init__(self, path: FilePath, delimiter: str) -> None:
+    def __init__(self, path: FilePath, delimiter: str, text: bytes | mmap | None = None, lines_before: int = 0) -> None:
         super().__init__(path)
-        self._delimiter = delimiter
-        self._text = text_of(path)
+        self._delimiter, self._lines_before = delimiter, lines_before
+        self._text = text_of(path) if text is None else text
         header = next(self._rows(), None)
         if header is None:
-            raise DataError("is empty: give a file with data in it", path)
-        self.header, self._header_end = header.first, header.last
+            raise empty(path)
+        self.header, self._header_end = header.first, header.last - lines_before
         self.names = [name.strip() for name in header.fields]
-        self._has_quotes = self._text.find(b'"', self._after_header()) >= 0
+        self.first_row = self._after_header()
+        self._has_quotes = self._text.find(b'"', self.first_row) >= 0
+
+    def part(self, rows: bytes, line: int) -> CsvFile:
+        """The same columns with other rows, the first of which begins on a line of the file."""
+        part = copy(self)
+        part._text = self._text[: self.first_row] + rows
+        part._lines_before = line - 1 - self._header_end
+        part._has_quotes = b'"' in rows
+        return part
 
     def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
         """Some columns; types are inferred from all rows, except for `as_text`.
@@ -67,14 +84,32 @@ class CsvFile(NamedFile):
         DataError
             When a row has too few or too many fields, a quote is left open, or there are no rows.
         """
-        self._require_closed_quotes()
-        try:
-            table = self._parsed(names, as_text, across_lines=False)
-        except pa.ArrowInvalid:
-            self._require_equal_widths()
-            table = self._parsed_across_lines(names, as_text)
+        table = self.read_as(names, dict.fromkeys(as_text, TEXT))
         self.require_rows(table.num_rows)
         return table
+
+    def read_as(self, names: Sequence[str], types: Mapping[str, Any]) -> Any:
+        """Some columns, of the types given; others are inferred. There may be no rows.
+
+        Raises
+        ------
+        DataError
+            As :meth:`read` does.
+        """
+        self._require_closed_quotes()
+        try:
+            return self._parsed(names, types, across_lines=False)
+        except pa.ArrowInvalid:
+            self._require_equal_widths()
+            return self._parsed_across_lines(names, types)
+
+    def holds(self, types: Mapping[str, Any]) -> bool:
+        """Whether some columns can be read as of the types given."""
+        try:
+            self._parsed(list(types), types, across_lines=self._has_quotes)
+        except pa.ArrowInvalid:
+            return False
+        return True
 
     def spelling(self, value: Any) -> str | None:
         """A text without the blanks around it; None for `UNKNOWN_TEXTS`."""
@@ -86,7 +121,7 @@ class CsvFile(NamedFile):
         """The error of a column, with the line on which the row begins."""
         return DataError(f"column {shown(name)}: {message}", self.path, None if row is None else self._line_of(row))
 
-    def _parsed(self, names: Sequence[str], as_text: Collection[str], across_lines: bool) -> Any:
+    def _parsed(self, names: Sequence[str], types: Mapping[str, Any], across_lines: bool) -> Any:
         return arrow_csv.read_csv(
             source_of(self._text),
             read_options=read_options(len(self._text), self.names, self._header_end),
@@ -96,7 +131,7 @@ class CsvFile(NamedFile):
                 newlines_in_values=across_lines,
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(as_text, TEXT),
+                column_types=types,
                 include_columns=list(names),
                 null_values=[before + text for before in ("", " ") for text in UNKNOWN_TEXTS],
                 strings_can_be_null=True,
@@ -108,10 +143,10 @@ class CsvFile(NamedFile):
             ),
         )
 
-    def _parsed_across_lines(self, names: Sequence[str], as_text: Collection[str]) -> Any:
+    def _parsed_across_lines(self, names: Sequence[str], types: Mapping[str, Any]) -> Any:
         """Once more, slower, for quoted fields with line breaks: Arrow may have cut the text inside one."""
         try:
-            return self._parsed(names, as_text, across_lines=True)
+            return self._parsed(names, types, across_lines=True)
         except pa.ArrowInvalid as error:
             reason = str(error).partition("\n")[0]
             raise DataError(f"cannot be read as CSV ({reason}): check the file", self.path) from None
@@ -120,12 +155,12 @@ class CsvFile(NamedFile):
         """The rows by Python's reader; a strict one tells an open quote, and ends early where quotes stand oddly."""
         lines = io.TextIOWrapper(pa.BufferReader(pa.py_buffer(self._text)), "utf-8", newline="")
         reader = csv.reader(lines, delimiter=self._delimiter, strict=strict)
-        last = 0
+        last = self._lines_before
         try:
             for fields in reader:
+                last = self._lines_before + reader.line_num
                 if fields:
-                    yield _Row(reader.line_num - sum(field.count("\n") for field in fields), reader.line_num, fields)
-                last = reader.line_num
+                    yield _Row(last - sum(field.count("\n") for field in fields), last, fields)
         except csv.Error as error:
             if "unexpected end of data" in str(error):
                 raise DataError("a quote is opened here and never closed: close it", self.path, last + 1) from None
@@ -136,7 +171,9 @@ class CsvFile(NamedFile):
         """The byte at which the first row begins."""
         at = 0
         for _ in range(self._header_end):
-            at = self._text.find(b"\n", at) + 1
+            line = _LINE.match(self._text, at)
+            assert line is not None  # it matches any text
+            at = line.end()
         return at
 
     def _line_of(self, row: int) -> int:

@@ -18,8 +18,8 @@ from c45gpu.data.values import listed, shown
 from c45gpu.errors import DataError
 
 
-class NamedFile(ABC):
-    """A file whose columns have names.
+class NamedColumns:
+    """The columns of a file, by name.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ class NamedFile(ABC):
         Whether the file says in which order values and classes come; else they are sorted.
     own_target : str or None
         The column that holds the class, where the format says which.
-    weights : ndarray or None
-        The weights of the cases read, where the format has a place for them beside the columns.
     """
 
     keeps_order = False
@@ -46,19 +44,6 @@ class NamedFile(ABC):
         self.names: list[str] = []
         self.header: int | None = None
         self.own_target: str | None = None
-        self.weights: npt.NDArray[np.float64] | None = None
-
-    @abstractmethod
-    def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
-        """Some columns as a pyarrow.Table; those in `as_text` keep their spelling where the file has one."""
-
-    @abstractmethod
-    def spelling(self, value: Any) -> str | None:
-        """The name of a value, None where it stands for unknown."""
-
-    @abstractmethod
-    def fault(self, name: str, message: str, row: int | None) -> DataError:
-        """The error of a column, at a row counted from 0."""
 
     def require_names(self, wanted: Sequence[str]) -> None:
         """Refuse a file that lacks a column, or has one without a name or two of the same.
@@ -86,3 +71,29 @@ class NamedFile(ABC):
         """
         if not n_rows:
             raise DataError("has columns but no rows: give at least one case", self.path)
+
+
+class NamedFile(NamedColumns, ABC):
+    """A file whose columns have names, read whole.
+
+    Attributes
+    ----------
+    weights : ndarray or None
+        The weights of the cases read, where the format has a place for them beside the columns.
+    """
+
+    def __init__(self, path: FilePath) -> None:
+        super().__init__(path)
+        self.weights: npt.NDArray[np.float64] | None = None
+
+    @abstractmethod
+    def read(self, names: Sequence[str], as_text: Collection[str]) -> Any:
+        """Some columns as a pyarrow.Table; those in `as_text` keep their spelling where the file has one."""
+
+    @abstractmethod
+    def spelling(self, value: Any) -> str | None:
+        """The name of a value, None where it stands for unknown."""
+
+    @abstractmethod
+    def fault(self, name: str, message: str, row: int | None) -> DataError:
+        """The error of a column, at a row counted from 0."""

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.arfffile import ArffFile
-from c45gpu.data.arrowcolumns import numbers
+from c45gpu.data.arrowcolumns import Column, Fault, numbers
 from c45gpu.data.arrowfile import IpcFile, ParquetFile
 from c45gpu.data.attributes import classes_of, learned, matched
-from c45gpu.data.compressed import COMPRESSED
+from c45gpu.data.compressed import without_codec
 from c45gpu.data.csvfile import CsvFile
-from c45gpu.data.namedfiles import NamedFile
+from c45gpu.data.namedfiles import NamedColumns, NamedFile
 from c45gpu.data.schema import Attribute, Schema, first_duplicate
 from c45gpu.data.table import Table
 from c45gpu.data.tokens import FilePath
 from c45gpu.data.values import Unseen, listed, shown
 from c45gpu.errors import DataError, OptionError
+
+T = TypeVar("T")
 
 _OPENERS: Final[dict[str, Callable[[FilePath], NamedFile]]] = {
     ".csv": partial(CsvFile, delimiter=","),
@@ -31,6 +33,7 @@ _OPENERS: Final[dict[str, Callable[[FilePath], NamedFile]]] = {
     **dict.fromkeys((".arrow", ".feather", ".ipc"), IpcFile),
     ".arff": ArffFile,
 }
+NO_WEIGHT: Final = "every weight is zero: give some case a weight above 0"
 _TEXTS: Final = (".csv", ".tsv", ".arff")  # what may be compressed; the others compress by themselves
 
 
@@ -77,20 +80,18 @@ def read_file(
     OptionError
         When options do not go together.
     """
-    file = _opened(path)
+    file = opened(path, _OPENERS)
     if schema is not None:
         if categorical or continuous or ignore:
             raise OptionError(
                 "categorical, continuous and ignore do not go with a schema, which says the kinds already"
             )
         return _matched_table(file, schema, target, weight, unseen)
-    target = file.own_target if target is None else target
-    if target is None:
-        raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
-    return _learned_table(file, _Roles(target, weight, tuple(categorical), tuple(continuous), tuple(ignore)))
+    roles = Roles(target_of(file, target), weight, tuple(categorical), tuple(continuous), tuple(ignore))
+    return _learned_table(file, roles)
 
 
-class _Roles(NamedTuple):
+class Roles(NamedTuple):
     """What the columns of a file are for, as far as it was said."""
 
     target: str
@@ -109,21 +110,49 @@ class _Roles(NamedTuple):
         """All columns that were given a role; each can have only one."""
         return [*self.apart, *self.categorical, *self.continuous, *self.ignore]
 
+    def require_fit(self, file: NamedColumns) -> None:
+        """Refuse roles of columns that are not there, and two for one.
 
-def _opened(path: FilePath) -> NamedFile:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes[-1:] and suffixes[-1] in COMPRESSED and suffixes[-2:-1] and suffixes[-2] in _TEXTS:
-        suffixes.pop()
-    opener = _OPENERS.get(suffixes[-1] if suffixes else "")
-    if opener is None:
-        raise DataError(f"the suffix tells no format that can be read: use one of {' '.join(_OPENERS)}", path)
-    return opener(path)
+        Raises
+        ------
+        DataError, OptionError
+        """
+        file.require_names(self.named)
+        if (twice := first_duplicate(self.named)) is not None or self.target == self.weight:
+            raise OptionError(f"column {shown(twice or self.target)} has two roles: give it one")
 
 
-def _learned_table(file: NamedFile, roles: _Roles) -> Table:
-    file.require_names(roles.named)
-    if (twice := first_duplicate(roles.named)) is not None or roles.target == roles.weight:
-        raise OptionError(f"column {shown(twice or roles.target)} has two roles: give it one")
+def target_of(file: NamedColumns, target: str | None) -> str:
+    """The column that holds the class: the one named, or the file's own.
+
+    Raises
+    ------
+    DataError
+        When there is neither.
+    """
+    target = file.own_target if target is None else target
+    if target is None:
+        raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", file.path)
+    return target
+
+
+def opened(path: FilePath, openers: Mapping[str, Callable[[FilePath], T]]) -> T:
+    """What opens a file of the suffix, applied to the path; a text may be compressed.
+
+    Raises
+    ------
+    DataError
+        When there is none, or the file cannot be read.
+    """
+    plain = without_codec(path)
+    suffix = Path(plain if plain.lower().endswith(_TEXTS) else path).suffix.lower()
+    if suffix not in openers:
+        raise DataError(f"the suffix tells no format that can be read: use one of {' '.join(openers)}", path)
+    return openers[suffix](path)
+
+
+def _learned_table(file: NamedFile, roles: Roles) -> Table:
+    roles.require_fit(file)
     wanted = [name for name in file.names if name not in roles.ignore]
     columns = file.read(wanted, {roles.target, *roles.categorical})
     names = [name for name in file.names if name not in roles.apart]
@@ -139,7 +168,7 @@ def _learned_table(file: NamedFile, roles: _Roles) -> Table:
     return Table(schema, [values for _, values in pairs], codes, _weights(file, columns, roles.weight))
 
 
-def _learned(file: NamedFile, name: str, columns: Any, roles: _Roles) -> tuple[Attribute, Any]:
+def _learned(file: NamedFile, name: str, columns: Any, roles: Roles) -> tuple[Attribute, Any]:
     if name in roles.ignore:
         return Attribute(name, "ignored"), None
     column, fault = columns.column(name), partial(file.fault, name)
@@ -175,11 +204,23 @@ def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.
     if name is None:
         return file.weights
     fault = partial(file.fault, name)
-    weights = numbers(columns.column(name), fault).astype(np.float64)
+    weights = weights_of(columns.column(name), fault)
+    if not weights.any():
+        raise fault(NO_WEIGHT, None)
+    return weights
+
+
+def weights_of(column: Column, fault: Fault) -> npt.NDArray[np.float64]:
+    """A column as the weights of cases.
+
+    Raises
+    ------
+    DataError
+        At the first that is none.
+    """
+    weights = numbers(column, fault).astype(np.float64)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise fault(f"{weights[row]} is no weight: give a finite number of at least 0", row)
-    if not weights.any():
-        raise fault("every weight is zero: give some case a weight above 0", None)
     return weights

@@ -11,6 +11,7 @@ opens a comment that runs to the end of its line; ``\x`` is the character x and 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from os import PathLike
@@ -22,7 +23,7 @@ from c45gpu.errors import DataError
 FilePath = str | PathLike[str]
 
 BLANKS = " \t"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SKIPPED = re.compile(r"(?:[ \t\n]++|\|[^\n]*+)*+")
 _NAME = re.compile(r"(?:[^\\:,|.\n]++|\\[^\n]|\.(?![ \t|\n]|\Z))*+")
 _ESCAPE_OR_SPACES = re.compile(r"(?s)\\ +|\\(.)| +")
@@ -48,7 +49,23 @@ def read_bytes(path: FilePath) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror}): check the path", path) from None
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: FilePath, error: OSError) -> DataError:
+    """The error of a file that is missing or cannot be read."""
+    reason = os.strerror(error.errno) if error.errno else str(error)  # not strerror: Arrow says more there, in lines
+    return DataError(f"cannot be read ({reason}): check the path", path)
+
+
+def empty(path: FilePath) -> DataError:
+    """The error of a file without text."""
+    return DataError("is empty: give a file with data in it", path)
+
+
+def binary(path: FilePath) -> DataError:
+    """The error of a file that is no text."""
+    return DataError("is a binary file (it holds NUL bytes), not text: give text, encoded as UTF-8", path)
 
 
 def utf8(raw: bytes, path: FilePath) -> bytes:
@@ -60,10 +77,10 @@ def utf8(raw: bytes, path: FilePath) -> bytes:
         When it is blank, or holds NUL bytes: then it is no text, or UTF-16.
     """
     if not raw or raw.isspace():
-        raise DataError("is empty: give a file with data in it", path)
+        raise empty(path)
     if b"\0" in raw:
-        raise DataError("is a binary file (it holds NUL bytes), not text: give text, encoded as UTF-8", path)
-    raw = raw.removeprefix(_BYTE_ORDER_MARK)
+        raise binary(path)
+    raw = raw.removeprefix(BYTE_ORDER_MARK)
     if raw.isascii():
         return raw
     try:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -20,15 +19,15 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
 from c45gpu.data.arffwriting import arff_lines
-from c45gpu.data.arrowcolumns import is_discrete
-from c45gpu.data.blocks import Progress, blocks_of, numeral, spelled
-from c45gpu.data.compressed import COMPRESSED
+from c45gpu.data.arrowcolumns import TEXT, is_discrete
+from c45gpu.data.blocks import Cases, Progress, cases_of, numeral, small_blocks, spelled
+from c45gpu.data.compressed import codec_of, without_codec
 from c45gpu.data.csvfile import UNKNOWN_TEXTS
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
+from c45gpu.data.textlines import put_lines, whole_or_told
 from c45gpu.data.tokens import FilePath
 from c45gpu.data.values import UNKNOWN, listed, shown
-from c45gpu.data.wholefile import whole_file
 from c45gpu.errors import DataError, OptionError
 
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
@@ -41,20 +40,18 @@ _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 _CHANGED_BY_CSV: Final = re.compile("[\0\r\ud800-\udfff]|\\A\\s|\\s\\Z|\\A\ufeff")
 
 
-def format_of(path: FilePath) -> tuple[str, str]:
-    """The suffixes that tell the format of a file and its compression, "" where there is none.
+def format_of(path: FilePath) -> tuple[str, str | None]:
+    """The suffix that tells the format of a file, "" where there is none, and Arrow's name of its compression.
 
     Raises
     ------
     OptionError
         When a format is to be compressed that compresses by itself.
     """
-    *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
-    if last not in COMPRESSED:
-        return last, ""
-    if before in (*_PARQUET, *_IPC):
-        raise OptionError(f"{path}: {before} files are compressed inside: leave {last} out")
-    return before, last
+    codec, kind = codec_of(path), Path(without_codec(path)).suffix.lower()
+    if codec is not None and kind in (*_PARQUET, *_IPC):
+        raise OptionError(f"{path}: {kind} files are compressed inside: leave {Path(path).suffix} out")
+    return kind, codec
 
 
 def write_file(
@@ -65,11 +62,23 @@ def write_file(
     sparse: bool = False,
     progress: Progress | None = None,
 ) -> None:
-    """Write a table in the format that the suffix names; the file appears when it is complete.
+    """Write a table in the format that the suffix names; see :func:`write_as`."""
+    write_as(cases_of(table), path, weight=weight, sparse=sparse, progress=progress)
+
+
+def write_as(
+    cases: Cases,
+    path: FilePath,
+    *,
+    weight: str = "weight",
+    sparse: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Write cases in the format that the suffix names; the file appears when it is complete.
 
     Parameters
     ----------
-    table : Table
+    cases : Cases
         Ignored attributes are left out; the class comes last, under the target's name.
     path : str or os.PathLike
         A name that ends in one of `SUFFIXES`; texts may be compressed.
@@ -78,7 +87,7 @@ def write_file(
     sparse : bool
         ARFF only: leave out zeros and first values.
     progress : callable, optional
-        Is told how many cases are written.
+        Is told how much is written.
 
     Raises
     ------
@@ -92,22 +101,20 @@ def write_file(
         raise OptionError(f"{path}: the suffix tells no format that can be written: use one of {' '.join(SUFFIXES)}")
     if sparse and kind != ".arff":
         raise OptionError(f"{path}: only ARFF has sparse rows: leave --sparse out")
-    names = [*(table.schema.attributes[a].name for a in table.schema.used), table.schema.target]
-    if kind != ".arff" and table.weights is not None:
+    schema = cases.schema
+    names = [*(schema.attributes[a].name for a in schema.used), schema.target]
+    if kind != ".arff" and cases.weighted:
         names.append(weight)
     _require_names(names, path)
     put: Callable[[BinaryIO], None]
     if kind in (*_PARQUET, *_IPC):
-        put = partial(_put_arrow, table, names, path, kind in _PARQUET, progress)
+        put = partial(_put_arrow, cases, names, path, kind in _PARQUET, progress)
     elif kind == ".arff":
-        put = partial(_put_lines, arff_lines(table, path, sparse=sparse, progress=progress), codec)
+        put = partial(put_lines, arff_lines(cases, path, sparse=sparse, progress=progress), codec)
     else:
-        put = partial(_put_lines, _csv_texts(table, names, path, _DELIMITERS[kind], progress), codec)
-    try:
-        with whole_file(path) as stream:
-            put(stream)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror or error}): check the folder and its room", path) from None
+        put = partial(put_lines, _csv_texts(cases, names, path, _DELIMITERS[kind], progress), codec)
+    with whole_or_told(path) as stream:
+        put(stream)
 
 
 def taken_for_numbers(schema: Schema) -> list[str]:
@@ -138,27 +145,17 @@ def _require_names(names: list[str], path: FilePath) -> None:
         raise DataError(f"two columns would be named {shown(twice[0])} ({listed(names)}): rename one", path)
 
 
-def _put_lines(lines: Iterable[str], codec: str, stream: BinaryIO) -> None:
-    if not codec:
-        stream.writelines(f"{line}\n".encode() for line in lines)
-        return
-    twin = open(os.dup(stream.fileno()), "wb")  # noqa: SIM115  # Arrow closes it, and the file is to stay open
-    with pa.CompressedOutputStream(pa.PythonFile(twin, "w"), COMPRESSED[codec]) as compressed:
-        for line in lines:
-            compressed.write(f"{line}\n".encode())
-
-
 def _csv_texts(
-    table: Table, names: list[str], path: FilePath, delimiter: str, progress: Progress | None
+    cases: Cases, names: list[str], path: FilePath, delimiter: str, progress: Progress | None
 ) -> Iterator[str]:
     """The header, and then the rows of a block at a time, without the last end of a line."""
     for name in names:
         _require_unchanged(name, path, ())
-    for attribute in _declared(table.schema):
+    for attribute in _declared(cases.schema):
         for value in attribute.values:
             _require_unchanged(value, path, UNKNOWN_TEXTS)
     yield _delimited([names], delimiter)
-    for part in blocks_of(table, progress):
+    for part in small_blocks(cases, progress):
         yield _delimited(zip(*_csv_columns(part), strict=True), delimiter)
 
 
@@ -196,28 +193,27 @@ def _require_unchanged(name: str, path: FilePath, unknown: tuple[str, ...]) -> N
 
 
 def _put_arrow(
-    table: Table, names: list[str], path: FilePath, as_parquet: bool, progress: Progress | None, stream: BinaryIO
+    cases: Cases, names: list[str], path: FilePath, as_parquet: bool, progress: Progress | None, stream: BinaryIO
 ) -> None:
-    for name in [*names, *(value for attribute in _declared(table.schema) for value in attribute.values)]:
+    for name in [*names, *(value for attribute in _declared(cases.schema) for value in attribute.values)]:
         if _NO_TEXT.search(name):
             raise DataError(f"the name {shown(name)} cannot be written: rename it", path)
-    for attribute in _declared(table.schema):
+    for attribute in _declared(cases.schema):
         for value in attribute.values:
             if value in ("", UNKNOWN):
                 raise DataError(f"the value {shown(value)} would be read as unknown: rename it, or write ARFF", path)
-    schema = pa.schema([pa.field(name, kind) for name, kind in zip(names, _types(table), strict=True)])
+    schema = pa.schema([pa.field(name, kind) for name, kind in zip(names, _types(cases), strict=True)])
     opened = parquet.ParquetWriter if as_parquet else pa.ipc.new_file
     with opened(stream, schema) as writer:
-        for part in blocks_of(table, progress):
+        for part in small_blocks(cases, progress):
             batch = pa.record_batch(list(_arrays(part)), schema=schema)
             writer.write_batch(batch)
 
 
-def _types(table: Table) -> Iterator[Any]:
-    text = pa.dictionary(pa.int32(), pa.string())
-    for a, attribute in zip([*table.schema.used, None], _declared(table.schema), strict=True):
-        yield text if a is None or attribute.kind == "discrete" else pa.from_numpy_dtype(table.column(a).dtype)
-    if table.weights is not None:
+def _types(cases: Cases) -> Iterator[Any]:
+    for a, attribute in zip([*cases.schema.used, None], _declared(cases.schema), strict=True):
+        yield TEXT if a is None or attribute.kind == "discrete" else pa.from_numpy_dtype(cases.types[a])
+    if cases.weighted:
         yield pa.float64()
 
 
