@@ -85,7 +85,7 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
     classes_ : ndarray, shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (n_features,)
         Where the features of `X` have names.
     model_ : Model
         Both trees with their schema, for :func:`c45gpu.save`.

@@ -83,7 +83,7 @@ class FittedTree:
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """The share of all information that the tests of each feature gain; shape (n_features_in_,), sums to 1."""
+        """The share of all information that the tests of each feature gain; shape (n_features,), sums to 1."""
         return self.importances()
 
     def importances(self, kind: Importance = "gain") -> npt.NDArray[np.float64]:
@@ -96,7 +96,7 @@ class FittedTree:
 
         Returns
         -------
-        ndarray of float64, shape (n_features_in_,)
+        ndarray of float64, shape (n_features,)
             They sum to 1, or to 0 where the tree is a leaf.
         """
         check_is_fitted(self)

@@ -38,7 +38,7 @@ class ID3Classifier(C45Classifier):
     classes_ : ndarray, shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (n_features,)
         Where the features of `X` have names.
     model_ : Model
         The tree with its schema, for :func:`c45gpu.save`.

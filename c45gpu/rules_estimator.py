@@ -40,7 +40,7 @@ class C45Rules(C45Classifier):
     classes_ : ndarray, shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (n_features,)
         Where the features of `X` have names.
     rules_ : RuleSet
         The rules, which print in the original's layout and know how to export themselves.

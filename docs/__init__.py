@@ -1,0 +1,1 @@
+"""The documentation: pages in Markdown, and ``python -m docs``, which builds them."""
