@@ -70,6 +70,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in :meth:`fit`.
 
         Returns
         -------
@@ -98,6 +99,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         Returns
         -------
         ndarray of str, shape (n_features_out,)
+            One for each column that :meth:`transform` gives.
         """
         names: npt.NDArray[np.object_] = super().get_feature_names_out(input_features)
         if self.encode == "ordinal":

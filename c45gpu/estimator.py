@@ -43,7 +43,7 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
     prune : bool or {"ebp", "pep", "interval", "rep", "none"}
         How to prune: "ebp" is C4.5's error-based pruning, and so is True; "pep" is pessimistic error pruning;
         "interval" judges by the score interval of the error rate, "rep" by held-out samples; False is "none".
-    categorical_features : "from_dtype", sequence of int or str, boolean mask, or None
+    categorical_features : "from_dtype", sequence of int or str, mask of bool, or None
         The features to be taken as discrete. "from_dtype" takes those that hold texts, categories or truth values;
         whatever is named otherwise is discrete in addition to them.
     compat : "r8" or None
@@ -55,14 +55,28 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         those), or half of those that are wrong where that is more.
     random_state : int, RandomState or None
         The seed of whatever is left to chance. None is 0: a fit repeats, as the original's runs do.
-    min_gain_ratio, min_samples_split, min_samples_leaf, max_depth, max_leaf_nodes, max_features, significance
-        Where growing stops: see :class:`c45gpu.induction.options.Options`.
-    cut_points, threshold_cost, standard_errors, subtree_raising, held_out
-        What is left out: see there.
+    min_gain_ratio : float
+        Where growing stops, as do the next six: no test has a lower gain ratio. See :class:`c45gpu.Options`.
+    min_samples_split, min_samples_leaf : int
+        The weight of a node that may be tested, and of every branch that holds samples, at least.
+    max_depth, max_leaf_nodes : int or None
+        Edges on the longest path, and leaves that hold samples, at most.
+    max_features : int, float, "sqrt", "log2" or None
+        How many features are looked at in a node, drawn at random.
+    significance : float or None
+        The level at which every test is significant by the chi-square test.
+    cut_points : {"all", "class_boundaries"}
+        Which thresholds are tried: all, or those between samples of different classes.
+    threshold_cost : bool
+        A threshold pays for the choice it had. False is J48's -J.
+    standard_errors : float
+        By how many of them a leaf may be worse than a subtree with prune="pep".
+    subtree_raising : bool
+        A branch may be put in the place of its parent.
+    held_out : float
+        The share of the samples that prune="rep" prunes with.
     soft_thresholds : bool
         A sample near a threshold takes both branches, in parts; see :mod:`c45gpu.induction.soften`.
-    screen : int, float, "sqrt", "log2" or None
-        For very wide tables: score only so many features exactly in a node, the best on a sample of its samples.
     class_weight : dict, "balanced" or None
         Weights of the classes by label, which the samples' weights are multiplied with, so they count in the gain ratio
         and in pruning. "balanced" gives every class the same weight in all.
@@ -75,6 +89,8 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         label of least expected cost is predicted; see :mod:`c45gpu.induction.costs` for what it does to the tree.
     laplace : bool
         Take (n_c + 1) / (n + C) for the probability of a class at a leaf with n samples, n_c of that class, C classes.
+    screen : int, float, "sqrt", "log2" or None
+        For very wide tables: score only so many features exactly in a node, the best on a sample of its samples.
     unseen : {"unknown", "error"}
         What a value of a discrete feature is that did not occur in training.
     engine : str
@@ -198,7 +214,7 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight : array_like
             As in :meth:`fit`.
         tolerance : float
             How exact the confidences are; see :func:`c45gpu.induction.path.pruning_path`.

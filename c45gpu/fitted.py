@@ -48,6 +48,7 @@ class FittedTree:
         Returns
         -------
         ndarray, shape (n_samples,)
+            Of `classes_`.
         """
         classes = predicted_classes(self.predict_proba(X), self.model_.costs)
         labels: npt.NDArray[Any] = self.classes_[classes]
@@ -61,6 +62,7 @@ class FittedTree:
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -103,12 +105,24 @@ class FittedTree:
         return importances(self.tree_, len(self.model_.schema.attributes), kind)
 
     def get_depth(self) -> int:
-        """Edges on the longest path of the pruned tree."""
+        """How deep the pruned tree is.
+
+        Returns
+        -------
+        int
+            Edges on its longest path.
+        """
         check_is_fitted(self)
         return self.tree_.depth
 
     def get_n_leaves(self) -> int:
-        """The number of leaves of the pruned tree."""
+        """How many leaves the pruned tree has.
+
+        Returns
+        -------
+        int
+            Empty leaves included.
+        """
         check_is_fitted(self)
         return self.tree_.n_leaves
 
@@ -118,6 +132,7 @@ class FittedTree:
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -135,6 +150,7 @@ class FittedTree:
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -150,6 +166,7 @@ class FittedTree:
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -168,6 +185,7 @@ class FittedTree:
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------

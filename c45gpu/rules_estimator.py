@@ -28,7 +28,7 @@ class C45Rules(C45Classifier):
         The confidence of the rules' pessimistic errors, above 0 and at most 1. Smaller gives more general rules.
     redundancy : float
         By how much features tell the same as others; more makes long rules cheaper.
-    categorical_features : "from_dtype", sequence of int or str, boolean mask, or None
+    categorical_features : "from_dtype", sequence of int or str, mask of bool, or None
         See :class:`~c45gpu.estimator.C45Classifier`.
     compat : "r8" or None
         Read values, place cuts and take -999 for unknown as release 8 of the original does.
@@ -109,6 +109,7 @@ class C45Rules(C45Classifier):
         Returns
         -------
         ndarray, shape (n_samples,)
+            Of `classes_`.
         """
         table = self._asked(X)
         labels: npt.NDArray[Any] = self.classes_[self.rules_.predict(table)]
@@ -123,6 +124,7 @@ class C45Rules(C45Classifier):
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -138,6 +140,7 @@ class C45Rules(C45Classifier):
         Parameters
         ----------
         X : array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------

@@ -43,12 +43,12 @@ def from_arrays(
     Parameters
     ----------
     X : array_like, shape (n_cases, n_attributes)
-        float32 stays float32 and float16 becomes it; everything else that is a number becomes float64, if it keeps its
-        value. NaN is unknown, infinities are values. Dates count in seconds. The columns of an array of objects or
-        texts are taken one by one: texts and truth values are discrete, their values sorted, None is unknown. Numbers
-        on a GPU (CuPy, DLPack, ``__cuda_array_interface__``) stay there for the CUDA engine; so do `y` and its codes.
-        Columns of float32 or float64 that are contiguous and may be written to are not copied: leave them as they are
-        while the table is in use.
+        Numbers of float32 stay so, and float16 becomes it; everything else that is a number becomes float64, if its
+        value is kept. NaN is unknown, infinities are values. Dates count in seconds. The columns of an array of objects
+        or texts are taken one by one: texts and truth values are discrete, their values sorted, None is unknown.
+        Numbers on a GPU (CuPy, DLPack, ``__cuda_array_interface__``) stay there for the CUDA engine; so do `y` and its
+        codes. Columns of float32 or float64 that are contiguous and may be written to are not copied: leave them as
+        they are while the table is in use.
     y : array_like, shape (n_cases,), optional
         A label for each case, see :func:`encode_classes`. Without it the cases have no class.
     schema : Schema, optional
@@ -56,11 +56,17 @@ def from_arrays(
         kinds are then given. `names` and `categorical` are not used.
     names : sequence of str, optional
         The attributes' names; x0, x1, ... by default.
-    categorical : sequence of int or str, or boolean mask, optional
+    categorical : sequence of int or str, or mask of bool, optional
         The columns that are discrete whatever their type, by number, name, or a mask over all columns.
     weights : array_like, shape (n_cases,), optional
+        How much each case counts, 1 by default.
     unseen : {"unknown", "error"}
         What a value is that the schema does not know.
+
+    Returns
+    -------
+    Table
+        Its schema is the one given, or what was learned.
 
     Raises
     ------

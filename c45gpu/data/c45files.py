@@ -35,6 +35,7 @@ def read_names(path: FilePath) -> Schema:
     Parameters
     ----------
     path : str or os.PathLike
+        The .names file.
 
     Returns
     -------
@@ -77,6 +78,7 @@ def read_cases(
     Parameters
     ----------
     path : str or os.PathLike
+        The .data or .test file.
     schema : Schema
         What :func:`read_names` gave, or the schema of a model.
     training : bool
@@ -145,6 +147,7 @@ def read_stem(stem: FilePath, *, compat: Literal["r8"] | None = None) -> tuple[T
     Returns
     -------
     training : Table
+        Of STEM.data.
     test : Table or None
         Read with the training cases' schema.
 

@@ -30,8 +30,10 @@ def write_names(schema: Schema, path: FilePath) -> None:
     Parameters
     ----------
     schema : Schema
+        What is written.
     path : str or os.PathLike
         Compressed if its suffix says so.
+        Where; what is there is replaced.
 
     Raises
     ------
@@ -61,6 +63,7 @@ def write_records(cases: Cases, path: FilePath, progress: Progress | None = None
         Values of ignored attributes, which they do not have, are written as unknown; so is a missing class.
     path : str or os.PathLike
         Compressed if its suffix says so.
+        Where; what is there is replaced.
     progress : callable, optional
         Is told how much is written.
 

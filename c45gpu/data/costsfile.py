@@ -57,6 +57,7 @@ def read_costs(path: FilePath, schema: Schema) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     path : str or os.PathLike
+        The file.
     schema : Schema
         Whose classes they are for.
 

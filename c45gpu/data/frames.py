@@ -55,11 +55,17 @@ def from_frame(
     schema : Schema, optional
         The attributes and classes of a model, matched by name; columns may come in any order, others are not looked
         at.
-    categorical : "from_dtype", sequence of str or int, or boolean mask
+    categorical : "from_dtype", sequence of str or int, or mask of bool
         Columns that are discrete whatever their type. Not used with a schema.
     weights : array_like, shape (n_cases,), optional
+        How much each case counts, 1 by default.
     unseen : {"unknown", "error"}
         What a value is that the schema does not know.
+
+    Returns
+    -------
+    Table
+        Its schema is the one given, or what was learned.
 
     Raises
     ------

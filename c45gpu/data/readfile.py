@@ -58,6 +58,7 @@ def read_file(
     Parameters
     ----------
     path : str or os.PathLike
+        The file; its suffix tells the format.
     target : str, optional
         The column that holds the class; needed unless there is a schema, whose target it is by default, or the last
         attribute of an ARFF file is nominal, which it then is.
@@ -72,6 +73,11 @@ def read_file(
         The column that holds the weight of each case.
     unseen : {"unknown", "error"}
         What a value is that the schema does not know.
+
+    Returns
+    -------
+    Table
+        Its schema is the one given, or what was learned.
 
     Raises
     ------

@@ -72,7 +72,13 @@ class Schema:
         return {name: number for number, name in enumerate(self.classes)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and dictionaries for JSON."""
+        """The schema in plain values for JSON.
+
+        Returns
+        -------
+        dict
+            What :meth:`from_dict` takes.
+        """
         return {
             "target": self.target,
             "classes": list(self.classes),
@@ -84,7 +90,18 @@ class Schema:
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Schema:
-        """The inverse of :meth:`to_dict`."""
+        """The inverse of :meth:`to_dict`.
+
+        Parameters
+        ----------
+        document : dict
+            What :meth:`to_dict` gave.
+
+        Returns
+        -------
+        Schema
+            Equal to the one it was made of.
+        """
         attributes = tuple(
             Attribute(a["name"], a["kind"], tuple(a["values"]), a["capacity"]) for a in document["attributes"]
         )

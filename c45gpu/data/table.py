@@ -69,12 +69,34 @@ class Table:
         return len(self.classes)
 
     def column(self, attribute: int) -> npt.NDArray[Any]:
-        """The column of an attribute that is not ignored, on the host."""
+        """The column of an attribute, on the host.
+
+        Parameters
+        ----------
+        attribute : int
+            The number of an attribute that is not ignored.
+
+        Returns
+        -------
+        ndarray, shape (n_cases,)
+            Codes or values.
+        """
         column = self._held(attribute)
         return column.on_host() if isinstance(column, DeviceColumn) else column
 
     def column_in_place(self, attribute: int) -> Any:
-        """The column of an attribute that is not ignored, where it is: an array on the host or on a device."""
+        """The column of an attribute, where it is.
+
+        Parameters
+        ----------
+        attribute : int
+            The number of an attribute that is not ignored.
+
+        Returns
+        -------
+        ndarray or device array, shape (n_cases,)
+            Codes or values.
+        """
         column = self._held(attribute)
         return column.array if isinstance(column, DeviceColumn) else column
 
@@ -84,7 +106,13 @@ class Table:
         return any(isinstance(column, DeviceColumn) for column in self.columns)
 
     def classes_in_place(self) -> Any:
-        """The classes, on a device if they are there."""
+        """The classes, where they are.
+
+        Returns
+        -------
+        ndarray or device array of int32, shape (n_cases,)
+            On a device if they came from there.
+        """
         pair = self.classes_on_device
         return pair[1] if pair is not None and pair[0] is self.classes else self.classes
 
@@ -95,12 +123,30 @@ class Table:
         return column
 
     def rows(self, attribute: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """Some values of the column of an attribute that is not ignored, on the host."""
+        """Some values of the column of an attribute, on the host.
+
+        Parameters
+        ----------
+        attribute : int
+            The number of an attribute that is not ignored.
+        rows : ndarray of int64, shape (k,)
+            Numbers of cases.
+
+        Returns
+        -------
+        ndarray, shape (k,)
+            Codes or values.
+        """
         column = self._held(attribute)
         return column.rows(rows) if isinstance(column, DeviceColumn) else column[rows]
 
     def ranks(self, attribute: int) -> tuple[Int32s, Floats]:
         """Ranks and sorted distinct values of a continuous column (kept after the first call).
+
+        Parameters
+        ----------
+        attribute : int
+            The number of a continuous attribute.
 
         Returns
         -------
@@ -119,7 +165,18 @@ class Table:
         return self._ranks[attribute]
 
     def distinct(self, attribute: int) -> Floats:
-        """Sorted distinct values of a continuous column (kept after the first call), without the ranks."""
+        """The sorted distinct values of a continuous column, without the ranks (kept after the first call).
+
+        Parameters
+        ----------
+        attribute : int
+            The number of a continuous attribute.
+
+        Returns
+        -------
+        ndarray, shape (n_distinct,)
+            In the column's own precision.
+        """
         if attribute in self._ranks:
             return self._ranks[attribute][1]
         if attribute not in self._distinct:
@@ -128,17 +185,40 @@ class Table:
         return self._distinct[attribute]
 
     def has_unknown(self) -> bool:
-        """Whether any value of a used attribute is unknown."""
+        """Whether any value of a used attribute is unknown.
+
+        Returns
+        -------
+        bool
+            Ignored attributes do not count.
+        """
         return any(_any_unknown(self._held(a)) for a in self.schema.used)
 
     def take(self, cases: npt.NDArray[Any]) -> Table:
-        """The table of some of the cases, chosen by number or by a boolean mask."""
+        """The table of some of the cases.
+
+        Parameters
+        ----------
+        cases : ndarray of int or of bool
+            Their numbers, or a mask over all cases.
+
+        Returns
+        -------
+        Table
+            Of the same schema, in the order asked for.
+        """
         columns = [None if column is None else column[cases] for column in self.columns]
         weights = None if self.weights is None else self.weights[cases]
         return Table(self.schema, columns, self.classes[cases], weights)
 
     def as_release8(self) -> Table:
-        """The table as the original program reads it: values rounded to float32, and -999 as unknown."""
+        """The table as the original program reads it.
+
+        Returns
+        -------
+        Table
+            Values are rounded to float32, and -999 is unknown.
+        """
         columns = list(self.columns)
         for a in self.schema.used:
             column = columns[a]

@@ -169,6 +169,7 @@ def to_c(model: Any, *, name: str = "classify", unpruned: bool = False) -> str:
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree is written.
     name : str
         ``int name(const double *x)`` is the number of a case's class, and ``void name_proba(const double *x, double
         *probabilities)`` gives the probability of each; ``name_code(attribute, text)`` is the code of a discrete

@@ -72,7 +72,13 @@ class Comparison:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The comparison in plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Its attributes by their names, and so within.
+        """
         differences = [vars(difference).copy() for difference in self.differences]
         plain = {"nodes": list(self.nodes), "same": self.same, "reweighted": self.reweighted}
         return plain | {"differences": differences}
@@ -84,6 +90,7 @@ def compare(one: Any, other: Any, *, unpruned: bool = False) -> Comparison:
     Parameters
     ----------
     one, other : Model, fitted C45Classifier, or fitted DecisionTreeClassifier of scikit-learn
+        What is held against each other.
     unpruned : bool
         The trees as grown, not the pruned ones.
 

@@ -19,6 +19,7 @@ def encode(model: Any, X: Any) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        What the cases are encoded for.
     X : Table, data frame or array_like, n cases
         With the attributes of the model.
 

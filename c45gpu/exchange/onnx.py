@@ -28,6 +28,7 @@ def to_onnx(
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree is written.
     unknown : {"fractions", "refuse", "most_common"}
         What is done with a case whose value is unknown where the tree asks for it, or is one that it has no branch for.
         "fractions" is what C4.5 does: the graph computes every node's share of every case, a few operations for each

@@ -81,6 +81,7 @@ def read_trees(path: str | PathLike[str], schema: Schema) -> tuple[Schema, list[
     Parameters
     ----------
     path : str or os.PathLike
+        The file, .tree or .unpruned.
     schema : Schema
         Of the .names file that they were grown with; see :func:`c45gpu.data.c45files.read_names`.
 
@@ -89,6 +90,7 @@ def read_trees(path: str | PathLike[str], schema: Schema) -> tuple[Schema, list[
     schema : Schema
         With the values of "discrete N" attributes, which are in the file.
     trees : list of Tree
+        In the order of the file.
 
     Raises
     ------

@@ -33,6 +33,7 @@ def to_pmml(
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree is written.
     unknown : {"fractions", "refuse", "most_common"}
         What a reader does with a case whose value is unknown where the tree asks for it, or is one that it has no
         branch for. "fractions" is what C4.5 does: the strategy weightedConfidence, which a reader must apply

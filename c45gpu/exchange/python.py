@@ -78,6 +78,7 @@ def to_python(model: Any, *, name: str = "classify", unpruned: bool = False) -> 
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree is written.
     name : str
         ``name(case)`` is the class of a case, a mapping of attribute names to values; ``name_proba(case)`` is the list
         of the classes' probabilities, in the order of ``name_classes``. None, NaN and what is not in the mapping are

@@ -36,6 +36,7 @@ def to_sklearn(model: Any, *, unknown: MostCommon, unpruned: bool = False) -> An
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree it is.
     unknown : {"most_common"}
         Where a value is unknown that the tree asks for, or one that it has no branch for, the case goes on in the
         branch that most of the training cases took: scikit-learn has no fractions of a case, and cannot refuse one.
@@ -88,6 +89,7 @@ def to_shap(model: Any, *, unknown: MostCommon, unpruned: bool = False) -> dict[
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree it is.
     unknown : {"most_common"}
         Where a value is unknown that the tree asks for, or one that it has no branch for, the case goes on in the
         branch that most of the training cases took: SHAP has no fractions of a case, and cannot refuse one.

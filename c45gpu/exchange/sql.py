@@ -48,6 +48,7 @@ def to_sql(
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree is written.
     unknown : {"refuse", "most_common"}
         Where a value is unknown that the tree asks for, "refuse" gives NULL, "most_common" goes on in the branch that
         most of the training cases took.

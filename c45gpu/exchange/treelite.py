@@ -21,6 +21,7 @@ def to_treelite(model: Any, *, unknown: Unknown = "refuse", unpruned: bool = Fal
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        Whose tree is written.
     unknown : {"refuse", "most_common"}
         Where a value is unknown that the tree asks for, "refuse" gives the probabilities NaN, "most_common" goes on in
         the branch that most of the training cases took.

@@ -25,6 +25,7 @@ def explain(model: Any, X: Any, *, leaves: int = 5, unpruned: bool = False) -> l
     Parameters
     ----------
     model : Model or fitted C45Classifier
+        What is asked.
     X : Table, data frame or array_like, n cases
         With the attributes of the model.
     leaves : int

@@ -107,7 +107,13 @@ class Explanation:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The explanation in plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Its attributes by their names, and so within.
+        """
         return asdict(self)
 
 

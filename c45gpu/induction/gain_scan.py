@@ -33,9 +33,10 @@ NONE: Final = -1
 class GainScan(NamedTuple):
     """The cuts of a continuous attribute at a node, from the lowest to the highest.
 
-    Attributes
+    Parameters
     ----------
     attribute : int
+        Its number.
     thresholds : ndarray of float64, shape (k,)
         Of all cuts between neighbouring values, also of those too close to an end to be tried.
     gain : ndarray of float64, shape (k,)
@@ -46,6 +47,7 @@ class GainScan(NamedTuple):
     cost : float
         What a cut pays for its choice among those that are tried, in bits: log2(tries) / cases.
     tried : ndarray of bool, shape (k,)
+        Whether a cut is far enough from both ends to be tried.
     best : int
         Which of the cuts the attribute would be tested at; -1 where it cannot be.
     chosen : int
@@ -74,6 +76,7 @@ def gain_scan(model: Model, table: Table, attribute: int, node: int = 0, *, unpr
     Parameters
     ----------
     model : Model
+        What was trained on the table.
     table : Table
         The training cases.
     attribute : int

@@ -30,7 +30,7 @@ CANDIDATE_BYTES = 33  # of one node and attribute
 class Open(NamedTuple):
     """The open nodes of a tree that is being grown.
 
-    Attributes
+    Parameters
     ----------
     node : ndarray of int64, shape (m,)
         Their numbers.

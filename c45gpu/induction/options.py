@@ -55,9 +55,6 @@ class Options:
     max_features : int, float, "sqrt", "log2" or None
         How many attributes are looked at in each node, drawn at random: so many, a share, or a root or logarithm of
         their number.
-    screen : int, float, "sqrt", "log2" or None
-        Of a very wide table only so many attributes are scored exactly in a node, those that rank highest on a sample
-        of its cases; see :mod:`c45gpu.induction.screen`.
     significance : float or None
         No test is made that leaves the classes as they are at this level by the chi-square test.
     cut_points : {"all", "class_boundaries"}
@@ -76,6 +73,9 @@ class Options:
         A discrete attribute of more than two values is tested for the one value that gains most: J48's -B.
     soft_thresholds : bool
         Find out how far each threshold of the pruned tree could be moved (-p); see :mod:`c45gpu.induction.soften`.
+    screen : int, float, "sqrt", "log2" or None
+        Of a very wide table only so many attributes are scored exactly in a node, those that rank highest on a sample
+        of its cases; see :mod:`c45gpu.induction.screen`.
 
     Raises
     ------
@@ -132,11 +132,28 @@ class Options:
         return (self.n_trials, self.initial_window, self.window_increment) != (None, None, None)
 
     def with_changes(self, **changes: Any) -> Options:
-        """A copy with some options changed, validated anew."""
+        """A copy with some options changed, validated anew.
+
+        Parameters
+        ----------
+        **changes : any
+            Options by their names.
+
+        Returns
+        -------
+        Options
+            With all other options as they are here.
+        """
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a model file."""
+        """Plain values for a model file.
+
+        Returns
+        -------
+        dict of str to plain values
+            Every option by its name.
+        """
         return asdict(self)
 
     def _require_agreement(self) -> None:

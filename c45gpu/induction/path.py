@@ -22,7 +22,7 @@ from c45gpu.model.tree import Tree
 class PruningPath(NamedTuple):
     """The pruned trees that confidences give, by rising confidence.
 
-    Attributes
+    Parameters
     ----------
     confidences : ndarray of float64, shape (r,)
         The least confidence at which each tree was found; it is the tree up to the next one. The first is the
@@ -73,6 +73,7 @@ def pruning_path(
     Returns
     -------
     PruningPath
+        One tree at least: that of the least confidence.
 
     Raises
     ------

@@ -102,6 +102,7 @@ def evaluate(
     Parameters
     ----------
     tree : Tree
+        Whose predictions they are.
     classes : ndarray of int, shape (n_cases,)
         True classes. Cases with -1 have none and are left out.
     frequencies : ndarray of float64, shape (n_cases, C)
@@ -115,6 +116,7 @@ def evaluate(
     Returns
     -------
     Evaluation
+        Errors, confusion matrix, and what follows from them.
     """
     counted = classes >= 0
     predicted = predicted_classes(frequencies[counted], costs)

@@ -66,6 +66,7 @@ def class_frequencies(tree: Tree, table: Table, soft: SoftThresholds | None = No
     Parameters
     ----------
     tree : Tree
+        What is asked.
     table : Table
         See :func:`leaf_shares`.
     soft : SoftThresholds, optional
@@ -115,6 +116,7 @@ def predicted_classes(frequencies: Float64s, costs: Float64s | None = None) -> n
     Parameters
     ----------
     frequencies : ndarray of float64, shape (n, C)
+        As :func:`class_frequencies` gives them.
     costs : ndarray of float64, shape (C, C), optional
         What it costs to take a case of a class (row) for one of another (column).
 

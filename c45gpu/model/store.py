@@ -91,7 +91,9 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     model : Model
+        What is kept.
     path : str or os.PathLike
+        Where; what is there is replaced, when all is written.
 
     Raises
     ------
@@ -107,10 +109,12 @@ def load(path: str | PathLike[str]) -> Model:
     Parameters
     ----------
     path : str or os.PathLike
+        A file that :func:`save` wrote, of this version or an older one.
 
     Returns
     -------
     Model
+        Equal to the one that was saved.
 
     Raises
     ------

@@ -47,6 +47,7 @@ class Tree:
         ``value_branch[value_start[i] + code]`` is the branch (0, 1, ...) that a DISCRETE or SUBSET node i gives to a
         value, -1 for none; codes at or above ``value_start[i + 1] - value_start[i]`` have none either.
     value_branch : ndarray of int32
+        The maps of all nodes, one behind the other.
     label : ndarray of int32, shape (n,)
         The class that the node stands for.
     weight : ndarray of float64, shape (n,)
@@ -116,27 +117,72 @@ class Tree:
         return end
 
     def branches(self, node: int) -> npt.NDArray[np.int64]:
-        """The branches of one node, in order."""
+        """The branches of one node, in order.
+
+        Parameters
+        ----------
+        node : int
+            Its number.
+
+        Returns
+        -------
+        ndarray of int64
+            Node numbers; none at a leaf.
+        """
         return self.branch[self.branch_start[node] : self.branch_start[node + 1]]
 
     def value_map(self, node: int) -> npt.NDArray[np.int32]:
-        """For each value of a DISCRETE or SUBSET node's attribute the branch it takes, -1 for none."""
+        """The branch that each value of a DISCRETE or SUBSET node's attribute takes.
+
+        Parameters
+        ----------
+        node : int
+            Its number.
+
+        Returns
+        -------
+        ndarray of int32
+            For each code the number of a branch, -1 for none.
+        """
         return self.value_branch[self.value_start[node] : self.value_start[node + 1]]
 
     def walk(self) -> Iterator[tuple[int, int]]:
-        """Nodes in preorder, each with its depth."""
+        """Nodes in preorder, each with its depth.
+
+        Returns
+        -------
+        iterator of (int, int)
+            Node number and depth; the root has depth 0.
+        """
         depth = np.empty(self.n_nodes, np.int64)
         for d, level in enumerate(self.levels):
             depth[level] = d
         return zip(range(self.n_nodes), depth.tolist(), strict=True)
 
     def equals(self, other: Tree) -> bool:
-        """Whether both trees are the same in every bit."""
+        """Whether both trees are the same in every bit.
+
+        Parameters
+        ----------
+        other : Tree
+            What this tree is held against.
+
+        Returns
+        -------
+        bool
+            False also where only an estimate or a weight differs.
+        """
         pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
         return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
     def digest(self) -> str:
-        """SHA-256 over all fields, in hexadecimal; equal for equal trees."""
+        """A hash over all fields, the same for equal trees.
+
+        Returns
+        -------
+        str
+            SHA-256 in hexadecimal.
+        """
         whole = hashlib.sha256()
         for f in fields(self):
             array: npt.NDArray[Any] = getattr(self, f.name)

@@ -29,6 +29,7 @@ def plot_confusion(
     Parameters
     ----------
     model : Model, or fitted C45Classifier
+        Whose predictions are counted.
     X : Table, data frame, array_like, or Evaluation
         Cases with the attributes of the model; or an evaluation of it, which has the matrix.
     y : array_like, optional
@@ -43,6 +44,7 @@ def plot_confusion(
     Returns
     -------
     matplotlib.axes.Axes
+        What it was drawn on.
 
     Raises
     ------

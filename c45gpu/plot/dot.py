@@ -25,6 +25,7 @@ def to_dot(model: Any, *, max_depth: int | None = None, unpruned: bool = False) 
     Parameters
     ----------
     model : Model, or fitted C45Classifier or C45Rules
+        Whose tree is drawn.
     max_depth : int, optional
         Nodes at this depth (the root's is 0) are ``(…)`` where there is more below. None leaves out nothing.
     unpruned : bool
@@ -69,6 +70,7 @@ def render(model: Any, path: str | PathLike[str], format: str | None = None, **h
     Parameters
     ----------
     model : Model, or fitted C45Classifier or C45Rules
+        Whose tree is drawn.
     path : str or os.PathLike
         The picture; it appears when it is complete.
     format : {"dot", "eps", "json", "pdf", "png", "ps", "svg"}, optional

@@ -38,6 +38,7 @@ def plot_gain_scan(
     Parameters
     ----------
     model : Model, or fitted C45Classifier or C45Rules
+        What was trained on the cases.
     X : Table, data frame or array_like
         The training cases.
     y : array_like, optional
@@ -56,6 +57,7 @@ def plot_gain_scan(
     Returns
     -------
     tuple of three matplotlib.axes.Axes
+        Of the cases, the gain and the gain ratio.
 
     Raises
     ------

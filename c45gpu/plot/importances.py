@@ -24,6 +24,7 @@ def plot_importances(
     Parameters
     ----------
     model : Model, or fitted C45Classifier or C45Rules
+        Whose tree it is.
     kind : {"gain", "count"}
         The share of all information that the tests of an attribute gain, or the share of the tests.
     ax : matplotlib.axes.Axes, optional
@@ -36,6 +37,7 @@ def plot_importances(
     Returns
     -------
     matplotlib.axes.Axes
+        What it was drawn on.
 
     Raises
     ------

@@ -34,9 +34,10 @@ def plot_pruning(
     Parameters
     ----------
     model : Model, or fitted C45Classifier or C45Rules
+        Whose trees are drawn.
     axes : sequence of two matplotlib.axes.Axes, optional
         Where to draw. Without them, a figure that is large enough.
-    max_depth, orientation, font_size
+    max_depth, orientation, font_size : int or None, str, float
         As in :func:`c45gpu.plot.plot_tree`.
 
     Returns

@@ -18,7 +18,14 @@ def as_bytes(axes: Any, format: str) -> bytes:
     Parameters
     ----------
     axes : matplotlib.axes.Axes or tuple of them
+        Axes that were drawn on.
     format : {"pdf", "png", "svg"}
+        What kind of file.
+
+    Returns
+    -------
+    bytes
+        What to write to a file that was opened in binary mode.
     """
     first = axes[0] if isinstance(axes, tuple) else axes
     stream = io.BytesIO()

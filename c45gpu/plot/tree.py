@@ -67,6 +67,7 @@ def plot_tree(
     Returns
     -------
     matplotlib.axes.Axes
+        What it was drawn on.
 
     Raises
     ------

@@ -18,6 +18,7 @@ def report_html(
     Parameters
     ----------
     model : Model
+        What the page is about.
     table : Table, optional
         Cases with classes, the training data best: the page then tells how the trees do on them, where they go, and
         what other tests would have gained.

@@ -86,6 +86,7 @@ def derive(tree: Tree, table: Table, options: Options | None = None, *, redundan
     Returns
     -------
     Derivation
+        The rules, and how they were chosen.
 
     Raises
     ------

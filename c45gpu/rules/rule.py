@@ -44,7 +44,18 @@ class Condition:
     values: tuple[int, ...] = ()
 
     def text(self, attribute: Attribute) -> str:
-        """The condition in words, thresholds with six digits: ``humidity <= 75``, ``outlook in {sunny, rain}``."""
+        """The condition in words, thresholds with six digits: ``humidity <= 75``, ``outlook in {sunny, rain}``.
+
+        Parameters
+        ----------
+        attribute : Attribute
+            The one that the condition is about.
+
+        Returns
+        -------
+        str
+            As it is printed.
+        """
         if self.threshold is not None:
             return f"{attribute.name} {self.sign} {self.threshold:g}"
         names = [attribute.values[code] for code in self.values]
@@ -91,7 +102,9 @@ class RuleSet:
     Parameters
     ----------
     schema : Schema
+        What attributes, values and classes are called.
     rules : tuple of Rule
+        The rules in this order.
     default : int
         The class of cases for which no rule fires.
     class_weights : tuple of float
@@ -130,36 +143,87 @@ class RuleSet:
         return first_rules(self, table)
 
     def predict(self, table: Table) -> npt.NDArray[np.int32]:
-        """The class of each case: that of the first rule that fires, else the default; shape (n_cases,)."""
+        """The class of each case: that of the first rule that fires, else the default.
+
+        Parameters
+        ----------
+        table : Table
+            As for :meth:`fired`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_cases,)
+            Class numbers.
+        """
         labels = np.array([*(rule.label for rule in self.rules), self.default], np.int32)
         return labels[self.fired(table)]
 
     def predict_proba(self, table: Table) -> npt.NDArray[np.float64]:
-        """How likely each class is for each case; see :func:`c45gpu.rules.use.probabilities`."""
+        """How likely each class is for each case; see :func:`c45gpu.rules.use.probabilities`.
+
+        Parameters
+        ----------
+        table : Table
+            As for :meth:`fired`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_cases, n_classes)
+            Rows sum to 1 but for rounding.
+        """
         from c45gpu.rules.use import probabilities
 
         return probabilities(self)[self.fired(table)]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a rule file; see :func:`c45gpu.rules.store.save_rules`."""
+        """Write a rule file; see :func:`c45gpu.rules.store.save_rules`.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where; what is there is replaced.
+        """
         from c45gpu.rules.store import save_rules
 
         save_rules(self, path)
 
     def to_text(self) -> str:
-        """The rules as plain sentences; see :func:`c45gpu.rules.export.to_text`."""
+        """The rules as plain sentences; see :func:`c45gpu.rules.export.to_text`.
+
+        Returns
+        -------
+        str
+            A rule a line.
+        """
         from c45gpu.rules.export import to_text
 
         return to_text(self)
 
     def to_sql(self) -> str:
-        """The rules as an SQL expression; see :func:`c45gpu.rules.export.to_sql`."""
+        """The rules as an SQL expression; see :func:`c45gpu.rules.export.to_sql`.
+
+        Returns
+        -------
+        str
+            A CASE expression.
+        """
         from c45gpu.rules.export import to_sql
 
         return to_sql(self)
 
     def to_python(self, name: str = "classify") -> str:
-        """The rules as the source of a function; see :func:`c45gpu.rules.export.to_python`."""
+        """The rules as the source of a function; see :func:`c45gpu.rules.export.to_python`.
+
+        Parameters
+        ----------
+        name : str
+            What the function is called.
+
+        Returns
+        -------
+        str
+            Source that imports nothing.
+        """
         from c45gpu.rules.export import to_python
 
         return to_python(self, name)

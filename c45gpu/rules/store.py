@@ -46,10 +46,12 @@ def load_rules(path: str | PathLike[str]) -> RuleSet:
     Parameters
     ----------
     path : str or os.PathLike
+        A file that :meth:`RuleSet.save` wrote.
 
     Returns
     -------
     RuleSet
+        Equal to the one that was saved.
 
     Raises
     ------
