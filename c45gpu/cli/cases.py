@@ -104,14 +104,7 @@ def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
         When they cannot be read, or do not suit the model.
     """
     with reading_of(path):
-        if Path(path).suffix in STEM_SUFFIXES:
-            from c45gpu.data.c45files import read_cases
-
-            return read_cases(path, model.schema, training=False, unseen=unseen)
-        from c45gpu.data.frames import read_file
-
-        return read_file(path, schema=model.schema)
-    return cases_with(model.schema, path, unseen)
+        return cases_with(model.schema, path, unseen)
 
 
 def cases_with(schema: Schema, path: str, unseen: Unseen) -> Table:

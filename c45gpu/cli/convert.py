@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from c45gpu.cli.cases import STEM_SUFFIXES, Columns, file_table, stem_of, stem_table
-from c45gpu.cli.progress import bar_of, reading_of
-from c45gpu.cli.screen import Loudness, note, speak
 from c45gpu.cli.cases import STEM_SUFFIXES, Columns, require_file, require_none, stem_of
-from c45gpu.cli.screen import bar_of, note
+from c45gpu.cli.progress import bar_of
+from c45gpu.cli.screen import Loudness, note, speak
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
@@ -55,17 +53,6 @@ def convert(
     of_stem = kind in ("", *STEM_SUFFIXES)
     if not of_stem and kind not in SUFFIXES:
         raise OptionError(f"{output}: the suffix tells no format: use one of {' '.join(SUFFIXES)}, or a stem")
-    with reading_of(source):
-        table = _table(source, columns)
-    with bar_of(table.n_cases, "writing") as progress:
-        if of_stem:
-            _write_stem(table, output, sparse, progress)
-        else:
-            from c45gpu.data.writing import write_file
-
-            write_file(table, output, weight=columns.weight or "weight", sparse=sparse, progress=progress)
-    note(f"{output}: {table.n_cases} cases, {len(table.schema.used)} attributes, {table.schema.n_classes} classes")
-    _tell_what_is_lost(table, kind, of_stem)
     if sparse and kind != ".arff":
         raise OptionError(f"{output}: only ARFF has sparse rows: leave --sparse out")
     read = _reader(source, columns)

@@ -32,8 +32,7 @@ def write_names(schema: Schema, path: FilePath) -> None:
     schema : Schema
         What is written.
     path : str or os.PathLike
-        Compressed if its suffix says so.
-        Where; what is there is replaced.
+        Where; what is there is replaced. Compressed if its suffix says so.
 
     Raises
     ------
@@ -62,8 +61,7 @@ def write_records(cases: Cases, path: FilePath, progress: Progress | None = None
     cases : Cases
         Values of ignored attributes, which they do not have, are written as unknown; so is a missing class.
     path : str or os.PathLike
-        Compressed if its suffix says so.
-        Where; what is there is replaced.
+        Where; what is there is replaced. Compressed if its suffix says so.
     progress : callable, optional
         Is told how much is written.
 
