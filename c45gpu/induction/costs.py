@@ -28,10 +28,16 @@ def class_factors(table: Table, costs: Float64s) -> Float64s:
     Of two classes in proportion to the costs of missing them, the total weight staying as it is but for rounding
     (one in a million). Of more classes, or where a mistake costs nothing, all 1.
     """
+    if len(costs) != 2:
+        return np.ones(len(costs))
+    return factors_of(np.bincount(table.classes, table.weights, 2).astype(np.float64), costs)
+
+
+def factors_of(weights: Float64s, costs: Float64s) -> Float64s:
+    """What :func:`class_factors` says of cases with these weights of each class."""
     missed = costs.sum(1)
     if len(costs) != 2 or not missed.all():
         return np.ones(len(costs))
-    weights = np.bincount(table.classes, table.weights, 2)
     mantissa, exponent = np.frexp(missed * (weights.sum() / (weights * missed).sum()))
     factors: Float64s = np.ldexp(np.rint(mantissa * 2**FACTOR_BITS), exponent - FACTOR_BITS)
     return factors

@@ -21,7 +21,7 @@ from c45gpu.kernels.cpu_plan import require
 from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.cpu_route import route
 from c45gpu.kernels.engine import PlacedCases
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken
 from c45gpu.model.tree import Tree
 
 
@@ -72,6 +72,14 @@ class CpuEngine:
         """Send the cases of open nodes down the branches, and finish the small ones."""
         return self._grower.split(splits)
 
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes."""
+        return self._grower.instances(nodes)
+
+    def taken(self, splits: Splits) -> Taken:
+        """Which branches the cases would take by some splits."""
+        return self._grower.taken(splits)
+
     def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
         """What :func:`c45gpu.choose.choose` says for each node."""
         chosen = np.empty(len(weight), np.int64)
@@ -79,12 +87,20 @@ class CpuEngine:
         choose_nodes(weight, scores, self._problem.facts, self._problem.settings, chosen)
         return chosen
 
+    def hold(self, problem: Problem) -> None:
+        """Take the cases of a problem that is only to be placed."""
+        self.__dict__.pop("_grower", None)
+        self._problem = problem
+
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
         order, memory = None, []
         if isinstance(self._grower, CountingGrower):
             order, memory = self._grower.order, self._grower.memory
         del self._grower  # its lists make room
+        grower = self.__dict__.pop("_grower", None)
+        order = grower.order if isinstance(grower, CountingGrower) else None
+        del grower  # its lists make room
         if order is None and self._problem.table.has_unknown():
             return DividedPlacement(self._problem, tree, self._crew)
         return WholePlacement(self._problem, tree, self._crew, order, memory)

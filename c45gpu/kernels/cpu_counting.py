@@ -19,15 +19,28 @@ import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_entry import Layout
+from c45gpu.kernels.cpu_entry import Layout, rows_of
 from c45gpu.kernels.cpu_finish import Records, Scores, Scratch, finish
 from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import Lists
 from c45gpu.kernels.cpu_move import DROPPED, Sides, bits_of, bytes_of, move_lists
-from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, score_nodes
+from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, read_marks, score_nodes
 from c45gpu.kernels.cpu_prune_order import note_closed, note_split
 from c45gpu.kernels.cpu_score import add_classes, new_room
-from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int32s, Int64s, Problem, Splits, Subtrees
+from c45gpu.kernels.level import (
+    Bools,
+    Candidates,
+    Children,
+    Frontier,
+    Instances,
+    Int32s,
+    Int64s,
+    Problem,
+    Splits,
+    Subtrees,
+    Taken,
+)
+from c45gpu.model.tree import ranges
 
 Groups = tuple[Int64s, Int32s]  # as in Splits
 
@@ -60,7 +73,11 @@ class CountingGrower(CpuGrower):
         totals = np.zeros((1, c), np.int64)
         add_classes(self.lists[-1], self.layout, totals[0])
         whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals, np.zeros(1, np.int64))
-        return self._advance(whole, ~is_leaf(whole.count, totals.max(1), self.problem.settings))
+        is_open = ~is_leaf(whole.count, totals.max(1), self.problem.settings)
+        if self.problem.forest:
+            self._nodes = Nodes(*(x[is_open] for x in whole))
+            return Frontier(totals, is_open)
+        return self._advance(whole, is_open)
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
@@ -96,6 +113,35 @@ class CountingGrower(CpuGrower):
         """Send the cases of open nodes down the branches, and finish the small ones."""
         nodes = Nodes(*(x[splits.node] for x in self._nodes))
         slot_start = np.concatenate([[0], np.cumsum(splits.n_branches(self.n_branches))])
+        counts, below, above = self._marked(splits, nodes, slot_start)
+        weight = counts.sum(1)
+        held = np.flatnonzero(weight > 0)
+        is_open = ~is_leaf(weight[held], counts[held].max(1), self.problem.settings)
+        final = self._note_leaves(splits, nodes, slot_start, held[is_open], weight)
+        self._move(nodes, slot_start, held[is_open], weight)
+        first = np.full(len(held), DROPPED, np.int64)
+        first[is_open] = np.cumsum(weight[held[is_open]]) - weight[held[is_open]]
+        frontier = self._advance(Nodes(first, weight[held], counts[held], final[held]), is_open)
+        split = np.searchsorted(slot_start, held, side="right") - 1
+        return Children(frontier, split, held - slot_start[split], below, above)
+
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes."""
+        first, count = self._nodes.first[nodes], self._nodes.count[nodes]
+        rows = rows_of(self.lists[-1][ranges(first, first + count)], self.layout)
+        return Instances(rows, np.broadcast_to(np.int64(1), len(rows)), np.cumsum([0, *count]))
+
+    def taken(self, splits: Splits) -> Taken:
+        """Which branches the cases would take by some splits."""
+        nodes = Nodes(*(x[splits.node] for x in self._nodes))
+        slot_start = np.concatenate([[0], np.cumsum(splits.n_branches(self.n_branches))])
+        _, below, above = self._marked(splits, nodes, slot_start)
+        branch = np.empty(int(nodes.count.sum()), np.int32)
+        read_marks(self.lists, nodes, self.layout, self._marks, branch)
+        return Taken(branch, below, above)
+
+    def _marked(self, splits: Splits, nodes: Nodes, slot_start: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """Mark the cases by branch; returns the class counts of the branches, and the ranks on both sides of cuts."""
         counts = np.empty((slot_start[-1], self.problem.settings.n_classes), np.int64)
         below, above = np.full(len(splits), -1, np.int64), np.full(len(splits), -1, np.int64)
         jobs = []
@@ -107,16 +153,7 @@ class CountingGrower(CpuGrower):
             jobs.append((some, splits.attribute[rows], splits.cut[rows], groups, slot_start[part], marks))
         self.crew.run(self._mark_job, jobs)
         self.to_ranks(splits.attribute, below, above)
-        weight = counts.sum(1)
-        held = np.flatnonzero(weight > 0)
-        is_open = ~is_leaf(weight[held], counts[held].max(1), self.problem.settings)
-        final = self._note_leaves(splits, nodes, slot_start, held[is_open], weight)
-        self._move(nodes, slot_start, held[is_open], weight)
-        first = np.full(len(held), DROPPED, np.int64)
-        first[is_open] = np.cumsum(weight[held[is_open]]) - weight[held[is_open]]
-        frontier = self._advance(Nodes(first, weight[held], counts[held], final[held]), is_open)
-        split = np.searchsorted(slot_start, held, side="right") - 1
-        return Children(frontier, split, held - slot_start[split], below, above)
+        return counts, below, above
 
     def _mark_job(
         self, nodes: Nodes, attribute: Int64s, cut: Int64s, groups: Groups, slot_start: Int64s, marks: Marks

@@ -17,6 +17,7 @@ import numpy as np
 
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import TASKS_PER_WORKER, Crew
+from c45gpu.kernels.cpu_entry import rows_of
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
@@ -33,7 +34,8 @@ from c45gpu.kernels.cpu_parts import (
     score_parts,
 )
 from c45gpu.kernels.cpu_score import new_room
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken
+from c45gpu.model.tree import ranges
 
 
 class DividingGrower(CpuGrower):
@@ -87,11 +89,7 @@ class DividingGrower(CpuGrower):
 
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
-        parts = Parts(*(x[splits.node] for x in self._parts))
-        divisions = self._blank_divisions(splits)
-        shares = self.crew.shares(parts.list_count[:, -1])
-        self.crew.run(self._divide, [(Parts(*(x[s] for x in parts)), _rows(divisions, s)) for s in shares])
-        self.to_ranks(splits.attribute, divisions.below, divisions.above)
+        parts, divisions, shares = self._divided(splits)
         weight = divisions.units.sum(1)
         held = np.flatnonzero(weight > 0)
         is_open = ~is_leaf(weight[held], divisions.units[held].max(1), self.problem.settings)
@@ -99,6 +97,27 @@ class DividingGrower(CpuGrower):
         split = np.searchsorted(divisions.slot_start, held, side="right") - 1
         branch = held - divisions.slot_start[split]
         return Children(Frontier(divisions.units[held], is_open), split, branch, divisions.below, divisions.above)
+
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes."""
+        first, count = self._parts.first[nodes], self._parts.list_count[nodes, -1]
+        here = ranges(first, first + count)
+        return Instances(rows_of(self.lists[-1][here], self.layout), self._units[here], np.cumsum([0, *count]))
+
+    def taken(self, splits: Splits) -> Taken:
+        """Which branches the cases would take by some splits."""
+        parts, divisions, _ = self._divided(splits)
+        here = ranges(parts.first, parts.first + parts.list_count[:, -1])
+        return Taken(divisions.branch[here], divisions.below, divisions.above)
+
+    def _divided(self, splits: Splits) -> tuple[Parts, Divisions, list[slice]]:
+        """What is split, how, and in which shares for workers."""
+        parts = Parts(*(x[splits.node] for x in self._parts))
+        divisions = self._blank_divisions(splits)
+        shares = self.crew.shares(parts.list_count[:, -1])
+        self.crew.run(self._divide, [(Parts(*(x[s] for x in parts)), _rows(divisions, s)) for s in shares])
+        self.to_ranks(splits.attribute, divisions.below, divisions.above)
+        return parts, divisions, shares
 
     def _blank_divisions(self, splits: Splits) -> Divisions:
         k, slot_start = len(splits), np.concatenate([[0], np.cumsum(splits.n_branches(self.n_branches))])

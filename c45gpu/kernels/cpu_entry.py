@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.kernels.compiled import compiled
 
@@ -51,3 +52,9 @@ def packed(new: Any, which: Any, row: Any, layout: Any) -> Any:
     """The entry of a new-value bit, a class and a row."""
     of_case = (np.uint64(which) << np.uint64(layout.row_bits)) | np.uint64(row)
     return (np.uint64(new) << np.uint64(layout.new_bit)) | of_case
+
+
+def rows_of(entries: npt.NDArray[Any], layout: Layout) -> npt.NDArray[np.int64]:
+    """The rows of many entries."""
+    rows: npt.NDArray[np.int64] = (entries & entries.dtype.type((1 << layout.row_bits) - 1)).astype(np.int64)
+    return rows

@@ -41,7 +41,7 @@ class CpuGrower:
         self.h = self._table_of_h()
         values = np.array([len(problem.table.schema.attributes[a].values) for a in problem.used], np.int64)
         self.n_branches = np.where(self.columns.continuous, 2, values)
-        self.most_branches = int(self.n_branches.max(initial=2))
+        self.most_branches = int(self.n_branches.max(initial=problem.other_branches))
 
     def distinct(self, attribute: int) -> Floats:
         """Sorted distinct values of a continuous column."""

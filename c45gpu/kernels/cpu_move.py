@@ -47,6 +47,13 @@ def mark_codes(rows: Any, layout: Any, codes: Any, cut: Any, marks: Any) -> Any:
 
 
 @compiled
+def mark_given(rows: Any, layout: Any, branch: Any, marks: Any) -> None:
+    """Mark the cases of a row list by branches that are given for each entry."""
+    for i in range(len(rows)):
+        marks[row_of(rows[i], layout)] = branch[i]
+
+
+@compiled
 def count_branches(rows: Any, layout: Any, marks: Any, counts: Any) -> None:
     """Count the cases of a row list by branch and class."""
     counts[:] = 0

@@ -11,8 +11,9 @@ from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import row_of
 from c45gpu.kernels.cpu_finish import Scores, fill_histogram, score_one
 from c45gpu.kernels.cpu_groups import regroup
-from c45gpu.kernels.cpu_move import count_branches, mark_codes, mark_list
+from c45gpu.kernels.cpu_move import count_branches, mark_codes, mark_given, mark_list
 from c45gpu.kernels.cpu_score import cut_range
+from c45gpu.kernels.level import ELSEWHERE
 
 
 class Nodes(NamedTuple):
@@ -76,8 +77,10 @@ def mark_nodes(
     group_start, group_branch = groups
     for s in range(len(attribute)):
         first, stop, a = nodes.first[s], nodes.first[s] + nodes.count[s], attribute[s]
-        k, rows = columns.list_of[a], lists[len(lists) - 1, first:stop]
-        if k >= 0 and columns.continuous[a]:
+        k, rows = columns.list_of[max(a, 0)], lists[len(lists) - 1, first:stop]
+        if a == ELSEWHERE:
+            mark_given(rows, layout, group_branch[group_start[s] : group_start[s + 1]], marks.branch)
+        elif k >= 0 and columns.continuous[a]:
             mark_list(lists[k, first:stop], layout, cut[s], marks.branch)
             marks.below[s] = row_of(lists[k, first + cut[s] - 1], layout)
             marks.above[s] = row_of(lists[k, first + cut[s]], layout)
@@ -87,6 +90,16 @@ def mark_nodes(
             above = mark_codes(rows, layout, columns.codes[:, columns.code_of[a]], cut[s], marks.branch)
             if columns.continuous[a]:
                 marks.below[s], marks.above[s] = cut[s], above
-        if group_start[s] < group_start[s + 1]:
+        if a != ELSEWHERE and group_start[s] < group_start[s + 1]:
             regroup(rows, layout, marks.branch, group_branch[group_start[s] : group_start[s + 1]])
         count_branches(rows, layout, marks.branch, marks.counts[slot_start[s] : slot_start[s + 1]])
+
+
+@compiled
+def read_marks(lists: Any, nodes: Any, layout: Any, marks: Any, branch: Any) -> None:
+    """Write the marks of the nodes' cases one node after the other."""
+    at = 0
+    for s in range(len(nodes.first)):
+        for i in range(nodes.first[s], nodes.first[s] + nodes.count[s]):
+            branch[at] = marks[row_of(lists[len(lists) - 1, i], layout)]
+            at += 1

@@ -11,7 +11,7 @@ from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of, with_new
 from c45gpu.kernels.cpu_groups import regroup
 from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
-from c45gpu.kernels.cpu_move import DROPPED
+from c45gpu.kernels.cpu_move import DROPPED, mark_given
 from c45gpu.kernels.cpu_score import cut_range, scan_list, sum_list, sum_of_h
 from c45gpu.kernels.cpu_units import (
     fill_unit_histogram,
@@ -23,6 +23,7 @@ from c45gpu.kernels.cpu_units import (
     sum_unit_histogram,
     sum_unit_list,
 )
+from c45gpu.kernels.level import ELSEWHERE
 
 UNKNOWN = -1
 BOTH = 2  # two branches get a share of the case
@@ -209,6 +210,17 @@ def _mark(lists: Any, first: Any, list_count: Any, a: Any, cut: Any, columns: An
 
 
 @compiled
+def _mark_by_value(lists: Any, where: Any, group: Any, columns: Any, context: Any, place: Any) -> Any:
+    """As :func:`_mark`, by groups of values where there are any."""
+    first, list_count, a, cut = where
+    below, above = _mark(lists, first, list_count, a, cut, columns, context, place)
+    if len(group):
+        rows = lists[len(lists) - 1, first : first + list_count[len(lists) - 1]]
+        regroup(rows, context.layout, place.marks, group)
+    return below, above
+
+
+@compiled
 def _share(units: Any, upto: Any, b: Any) -> Any:
     """The share of branch b in the units of a case with an unknown value."""
     before = units_before(units, upto[b - 1]) if b > 0 else 0.0
@@ -230,13 +242,13 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
         )
         totals[:], n_rows[:], whole[:] = 0, 0, True
         a = divisions.attribute[s]
-        divisions.below[s], divisions.above[s] = _mark(
-            lists, first, list_count, a, divisions.cut[s], columns, context, place
-        )
-        group = slice(divisions.group_start[s], divisions.group_start[s + 1])
-        if group.start < group.stop:
-            rows = lists[last, first : first + list_count[last]]
-            regroup(rows, layout, place.marks, divisions.group_branch[group])
+        group = divisions.group_branch[divisions.group_start[s] : divisions.group_start[s + 1]]
+        rows = lists[last, first : first + list_count[last]]
+        if a == ELSEWHERE:
+            mark_given(rows, layout, group, place.marks)
+        else:
+            where = (first, list_count, a, divisions.cut[s])
+            divisions.below[s], divisions.above[s] = _mark_by_value(lists, where, group, columns, context, place)
         for i in range(first, first + list_count[last]):
             entry = np.uint64(lists[last, i])
             b = place.marks[row_of(entry, layout)]

@@ -43,8 +43,18 @@ from c45gpu.kernels.cuda_sort import build_columns, distinct_values
 from c45gpu.kernels.cuda_splitting import Splitter
 from c45gpu.kernels.cuda_views import Views
 from c45gpu.kernels.engine import PlacedCases
-from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
-from c45gpu.model.tree import Tree
+from c45gpu.kernels.level import (
+    Bools,
+    Candidates,
+    Children,
+    Frontier,
+    Instances,
+    Int64s,
+    Problem,
+    Splits,
+    Taken,
+)
+from c45gpu.model.tree import Tree, ranges
 
 H_AT_A_TIME = 1 << 16
 
@@ -178,9 +188,7 @@ class CudaEngine:
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
         self._problem, self._distinct, self._device.sizes = problem, {}, self._sizes
-        self._kept = self._to_keep = None
-        for held in ("_level", "_training", "_finisher"):
-            self.__dict__.pop(held, None)  # of the problem before, if there was one
+        self._let_go()  # of the problem before, if there was one
         if self._free is not None:
             require(needs_of(problem, self._sizes), self._free(), self._sizes)
         return self._device.persist(lambda: self._loaded(problem), self._shrink)
@@ -211,7 +219,7 @@ class CudaEngine:
     def _advance(self, class_weights: Int64s, is_open: Bools) -> Frontier:
         """Finish the small ones of the open nodes."""
         position = np.flatnonzero(is_open)
-        if not len(position):
+        if not len(position) or (self._problem.forest and self._level.parent[0] < 0):
             return Frontier(class_weights, is_open)
         left, finished = self._device.persist(
             lambda: self._finisher.run(self._level, position, class_weights[position]), self._shrink
@@ -287,12 +295,29 @@ class CudaEngine:
         lengths = mover.count()
         divided, division = self._device.persist(lambda: splitter.judge(marked, lengths), self._shrink)
         self._level = mover.run(division)
-        sides = np.concatenate([divided.below, divided.above])
-        listed = self._training.columns.list_of >= 0
-        below, above = self._ranks(np.tile(splits.attribute, 2), sides, listed).reshape(2, -1)
+        below, above = self._ranks_of_sides(splits, divided.below, divided.above)
         split = np.searchsorted(splitter.slot_start, divided.held, side="right") - 1
         branch = divided.held - splitter.slot_start[split]
         return Children(self._advance(divided.units, divided.is_open), split, branch, below, above)
+
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes."""
+        first, stop = self._level.start[nodes], self._level.stop[nodes]
+        here = self._device.up(ranges(first, stop))
+        case = self._device.down(self._level.cases[here]).astype(np.int64)
+        one = np.broadcast_to(np.int64(self._problem.settings.case_units), len(case))
+        units = one if self._training.counted else self._device.down(self._level.units[here])
+        return Instances(case, units, np.cumsum([0, *(stop - first)]))
+
+    def taken(self, splits: Splits) -> Taken:
+        """Which branches the cases would take by some splits."""
+        splitter = Splitter(self._device, self._training, self._level, splits)
+        branch, below, above = splitter.taken(self._device.persist(splitter.mark, self._shrink))
+        return Taken(branch, *self._ranks_of_sides(splits, below, above))
+
+    def _ranks_of_sides(self, splits: Splits, below: Int64s, above: Int64s) -> Int64s:
+        listed = np.append(self._training.columns.list_of >= 0, False)  # the last for what is elsewhere
+        return self._ranks(np.tile(splits.attribute, 2), np.concatenate([below, above]), listed).reshape(2, -1)
 
     def _ranks(self, attribute: Int64s, side: Int64s, by_case: Bools) -> Int64s:
         """Ranks of the values on one side of cuts, from the cases there where `by_case` says so of the attribute."""
@@ -321,11 +346,27 @@ class CudaEngine:
             for column, (_, cases), is_there in zip(columns, wanted, there, strict=True)
         ]
 
+    def hold(self, problem: Problem) -> None:
+        """Take the cases of a problem that is only to be placed."""
+        self._problem, self._device.sizes = problem, self._sizes
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Give up what growing needs; its memory goes back to CuPy's pool."""
+        self._kept = self._to_keep = None
+        for held in ("_level", "_training", "_finisher"):
+            self.__dict__.pop(held, None)
+
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
-        classes = self._training.classes
-        self._kept = self._to_keep = None
-        del self._level, self._training, self._finisher  # their memory goes back to CuPy's pool
+        table = self._problem.table
+        training: Training | None = self.__dict__.get("_training")
+        classes = (
+            self._device.xp.asarray(table.classes_in_place()).astype(np.uint16)
+            if training is None
+            else (training.classes)
+        )
+        self._let_go()
         placement = DividedPlacement if self._problem.table.has_unknown() else WholePlacement
         return ChunkedPlacement(self._device, lambda: placement(self._device, self._problem, tree, classes))
 

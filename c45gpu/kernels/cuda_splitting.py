@@ -22,7 +22,8 @@ from c45gpu.kernels.cuda_mark import (
     share_unknown,
 )
 from c45gpu.kernels.cuda_scoring import ranks_of_cuts
-from c45gpu.kernels.level import Bools, Int64s, Splits
+from c45gpu.kernels.level import ELSEWHERE, Bools, Int32s, Int64s, Splits
+from c45gpu.model.tree import ranges
 
 
 class Divided(NamedTuple):
@@ -109,9 +110,10 @@ class Splitter:
     def __init__(self, device: Device, training: Training, level: Level, splits: Splits) -> None:
         self._device, self._training, self._level, self._splits = device, training, level, splits
         self.slot_start = np.concatenate([[0], np.cumsum(splits.n_branches(training.n_branches))])
-        self._list = training.columns.list_of[splits.attribute]
+        self._list = np.append(training.columns.list_of, -1)[splits.attribute]  # the last for what is elsewhere
         starts = np.concatenate([self.slot_start, splits.group_start])
-        packed = device.up(np.concatenate([starts, training.columns.code_of[splits.attribute], splits.cut]))
+        columns = np.append(training.columns.code_of, -1)[splits.attribute]
+        packed = device.up(np.concatenate([starts, columns, splits.cut]))
         k = len(splits)
         slot_start, group_start, column, cut = (
             packed[: k + 1],
@@ -137,6 +139,7 @@ class Splitter:
             branch,
         )
         sides = self._mark_lists(branch)
+        self._mark_given(branch)
         width = self._training.settings.n_classes + 1
         totals = device.xp.zeros(int(self.slot_start[-1]) * width, np.int64)
         cells, weights = device.sizes.shared_cells, self._training.weights(self._level)
@@ -187,6 +190,19 @@ class Splitter:
                 device.launch(mark_lists, work.n_tiles, *marking)
         return sides
 
+    def _mark_given(self, branch: Any) -> None:
+        splits, given = self._splits, np.flatnonzero(self._splits.attribute == ELSEWHERE)
+        if len(given):
+            first, stop = (bound[given] for bound in self._instance_bounds())
+            branches = splits.group_branch[ranges(splits.group_start[given], splits.group_start[given + 1])]
+            branch[self._device.up(ranges(first, stop))] = self._device.up(branches.astype(np.int32))
+
+    def taken(self, marked: Marked) -> tuple[Int32s, Int64s, Int64s]:
+        """The branch of each instance, and what is on both sides of each cut, as in :class:`Divided`."""
+        device, (first, stop) = self._device, self._instance_bounds()
+        branch: Int32s = device.down(marked.branch[device.up(ranges(first, stop))])
+        return branch, *self._sides(*map(device.down, marked.sides))
+
     def _share(self, work: Work, branch: Any, totals: Any) -> tuple[Shares, Any]:
         """Divide the cases with an unknown value; shares, and where each one's new numbers begin."""
         device, slot_start = self._device, self._tests.slot_start
@@ -203,6 +219,10 @@ class Splitter:
     def _judged(self, units: Int64s, below: Int64s, above: Int64s) -> Divided:
         held = np.flatnonzero(units.any(1))
         is_open = ~is_leaf(units[held].sum(1), units[held].max(1), self._training.settings)
-        code = (self._list < 0) & self._training.continuous[self._splits.attribute]
+        return Divided(held, units[held], is_open, *self._sides(below, above))
+
+    def _sides(self, below: Int64s, above: Int64s) -> tuple[Int64s, Int64s]:
+        """Of cuts of codes the ranks in the place of what lists say."""
+        code = (self._list < 0) & np.append(self._training.continuous, False)[self._splits.attribute]
         low, high = ranks_of_cuts(self._splits.cut)
-        return Divided(held, units[held], is_open, np.where(code, low, below), np.where(code, high, above))
+        return np.where(code, low, below), np.where(code, high, above)

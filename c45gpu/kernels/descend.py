@@ -12,7 +12,7 @@ import numpy as np
 
 from c45gpu.formulas import units_before
 from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.model.route import branches_taken
 from c45gpu.model.tree import LEAF, Tree, ranges
 
@@ -23,14 +23,16 @@ def sums(row: Int64s, column: Int64s, units: Int64s, n_rows: int, n_columns: int
     return flat.astype(np.int64).reshape(n_rows, n_columns)
 
 
-def divide(start: Int64s, node: Int64s, branch: Int64s, units: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+def divide(
+    start: Int64s, node: Int64s, branch: Int64s | Int32s, units: Int64s
+) -> tuple[Int64s, Int64s, Int64s, Int64s]:
     """Divide instances among the branches of their nodes.
 
     Parameters
     ----------
     start : ndarray of int64, shape (n_nodes + 1,)
         First slot of each node.
-    node, branch, units : ndarray of int64, shape (n,)
+    node, branch, units : ndarray of integers, shape (n,)
         The instances: their node, the branch that they take (negative: unknown) and their weight.
 
     Returns
@@ -175,8 +177,8 @@ class Placement:
         pair_of = np.zeros(tree.n_nodes, np.int64)
         pair_of[node] = pair
         fresh = np.zeros(tree.n_nodes, np.bool_)  # all cases of the node are on their way
-        arrived: list[tuple[Int64s, Int64s, Int64s, Int64s]] = []
-        gone = [np.zeros(0, np.int64)]
+        none = np.zeros(0, np.int64)
+        arrived, gone = [(none, none, none, none)], [none]
         while len(node):
             at_leaf = tree.kind[node] == LEAF
             arrived.append((pair_of[node[at_leaf]], node[at_leaf], case[at_leaf], units[at_leaf]))

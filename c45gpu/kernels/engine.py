@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
-from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.soft import SoftThresholds
 from c45gpu.model.tree import Tree
@@ -132,6 +132,23 @@ class Engine(Protocol):
         """Let go of the cases and of all memory."""
 
 
+class LocalEngine(Engine, Protocol):
+    """An engine that can be one of several which share a problem's attributes, or its cases.
+
+    Each has all cases and some attributes, and is given the branches that cases take by the others' tests
+    (:data:`c45gpu.kernels.level.ELSEWHERE`); or some cases and all attributes, to prune.
+    """
+
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes, in ascending order."""
+
+    def taken(self, splits: Splits) -> Taken:
+        """Which branches the cases would take by some splits; nothing changes."""
+
+    def hold(self, problem: Problem) -> None:
+        """Take the cases of a problem that is only to be placed."""
+
+
 def available() -> dict[str, str | None]:
     """The engines by name, each with the reason why it cannot be used here, None if it can."""
     return {"reference": None, "cpu": None, "cuda": _missing_for_cuda()}
@@ -194,8 +211,8 @@ def _cuda_holds(n_values: int) -> bool:
     return n_values * CUDA_VALUE_BYTES <= free_memory()
 
 
-def open_engine(name: str, n_values: int) -> Engine:
-    """The engine that :func:`pick` picks, ready for work.
+def open_engine(name: str, n_values: int, threads: int | None = None) -> LocalEngine:
+    """The engine that :func:`pick` picks, ready for work; `threads` is how many the cpu engine takes, if not all.
 
     Raises
     ------
@@ -210,7 +227,7 @@ def open_engine(name: str, n_values: int) -> Engine:
     if name == "cpu":
         from c45gpu.kernels.cpu import CpuEngine
 
-        return CpuEngine()
+        return CpuEngine(threads)
     reason = _missing_for_cuda()
     if reason is not None:
         raise EngineError(f"engine='cuda' {reason}")

@@ -21,6 +21,8 @@ Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
+ELSEWHERE = -1  # in the place of an attribute that this engine does not have
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -41,6 +43,10 @@ class Problem:
         :mod:`c45gpu.grouping`.
     placed : bool
         The host will have the cases placed, to prune the tree.
+    forest : bool
+        The host splits the root as it will, into nodes that are to be grown below: the engine does not finish it.
+    other_branches : int
+        The most branches of a test on an attribute that another engine has; see :class:`Splits`.
     """
 
     table: Table
@@ -50,6 +56,8 @@ class Problem:
     may_finish: bool = True
     grouping: int = NO_GROUPS
     placed: bool = False
+    forest: bool = False
+    other_branches: int = 2
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -151,12 +159,13 @@ class Splits:
     node : ndarray of int64, shape (k,)
         Numbers among the open nodes.
     attribute : ndarray of int64, shape (k,)
-        Positions among the used attributes.
+        Positions among the used attributes; :data:`ELSEWHERE` where another engine has the attribute.
     cut : ndarray of int64, shape (k,)
         From :class:`Candidates`; of no meaning for a discrete attribute.
     group_start : ndarray of int64, shape (k + 1,), optional
         ``group_branch[group_start[i] + code]`` is the branch of a value in split i; where its range is empty, the
-        value is the branch, or the test a cut. Without it, all ranges are.
+        value is the branch, or the test a cut. Without it, all ranges are. Of an attribute elsewhere the range holds
+        the branch of each instance, as :class:`Taken` has them.
     group_branch : ndarray of int32, optional
     """
 
@@ -173,7 +182,7 @@ class Splits:
 
     def n_branches(self, of_attribute: Int64s) -> Int64s:
         """The branches of each split, given those of a test without groups on each used attribute."""
-        n_branches: Int64s = of_attribute[self.attribute].copy()
+        n_branches: Int64s = np.append(of_attribute, 2)[self.attribute]  # what is elsewhere has a range
         grouped = np.diff(self.group_start) > 0
         if grouped.any():
             n_branches[grouped] = np.maximum.reduceat(self.group_branch, self.group_start[:-1][grouped]) + 1
@@ -203,5 +212,40 @@ class Children:
     frontier: Frontier
     split: Int64s
     branch: Int64s
+    below: Int64s
+    above: Int64s
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """The instances of some open nodes, in the order of the nodes and, within one, of cases.
+
+    Parameters
+    ----------
+    case : ndarray of int64, shape (n,)
+        Row numbers.
+    units : ndarray of int64, shape (n,)
+    start : ndarray of int64, shape (k + 1,)
+        The instances of node i are start[i] .. start[i + 1] - 1.
+    """
+
+    case: Int64s
+    units: Int64s
+    start: Int64s
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """Which branches the cases of nodes take by the tests of some splits.
+
+    Parameters
+    ----------
+    branch : ndarray of int32, shape (n,)
+        Of each instance of the nodes, in the order of :class:`Instances`; -1 where the value is unknown.
+    below, above : ndarray of int64, shape (k,)
+        As in :class:`Children`.
+    """
+
+    branch: Int32s
     below: Int64s
     above: Int64s

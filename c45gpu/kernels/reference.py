@@ -19,7 +19,18 @@ from c45gpu.choose import Facts, choose, is_leaf
 from c45gpu.data.table import Floats, Table
 from c45gpu.kernels.descend import Placement, divide, sums
 from c45gpu.kernels.engine import PlacedCases
-from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import (
+    ELSEWHERE,
+    Bools,
+    Candidates,
+    Children,
+    Frontier,
+    Instances,
+    Int64s,
+    Problem,
+    Splits,
+    Taken,
+)
 from c45gpu.kernels.reference_score import Information, group, score_continuous, score_discrete
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree, ranges
@@ -64,22 +75,43 @@ class ReferenceEngine:
 
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
-        here = ranges(self._start[splits.node], self._start[splits.node + 1])
-        split = np.repeat(np.arange(len(splits)), np.diff(self._start)[splits.node])
-        code = self._codes[splits.attribute[split], self._case[here]]
-        continuous = self._continuous[splits.attribute]
-        branch = np.where(continuous[split] & (code >= 0), code > splits.cut[split], code)
-        grouped = np.diff(splits.group_start) > 0
-        mapped = grouped[split] & (code >= 0)
-        branch[mapped] = splits.group_branch[splits.group_start[split[mapped]] + code[mapped]]
+        here, split = self._here(splits.node)
+        taken = self._taken(splits, here, split)
         n_branches = splits.n_branches(np.where(self._continuous, 2, self._n_values))
         start = np.concatenate([[0], np.cumsum(n_branches)])
-        slot, instance, units, _ = divide(start, split, branch, self._units[here])
+        slot, instance, units, _ = divide(start, split, taken.branch, self._units[here])
         held, node = np.unique(slot, return_inverse=True)
-        below, above = _neighbours(len(splits), split, code, branch, continuous)
         frontier = self._open(self._case[here][instance], units, node, len(held))
         parent = np.searchsorted(start, held, side="right") - 1
-        return Children(frontier, parent, held - start[parent], below, above)
+        return Children(frontier, parent, held - start[parent], taken.below, taken.above)
+
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes."""
+        here, _ = self._here(nodes)
+        return Instances(self._case[here], self._units[here], np.cumsum([0, *np.diff(self._start)[nodes]]))
+
+    def taken(self, splits: Splits) -> Taken:
+        """Which branches the cases would take by some splits."""
+        return self._taken(splits, *self._here(splits.node))
+
+    def _here(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
+        """The instances at some nodes, and which of these each is at."""
+        return ranges(self._start[nodes], self._start[nodes + 1]), np.repeat(
+            np.arange(len(nodes)), np.diff(self._start)[nodes]
+        )
+
+    def _taken(self, splits: Splits, here: Int64s, split: Int64s) -> Taken:
+        """Which branch each instance takes by the test of its split."""
+        own = splits.attribute[split] != ELSEWHERE
+        code = np.empty(len(split), np.int64)
+        code[own] = self._codes[splits.attribute[split[own]], self._case[here[own]]]
+        code[~own] = np.arange(len(split))[~own] - np.searchsorted(split, split[~own])  # the range is by instance
+        continuous = np.append(self._continuous, False)[splits.attribute]
+        branch = np.where(continuous[split] & (code >= 0), code > splits.cut[split], code)
+        mapped = (np.diff(splits.group_start) > 0)[split] & (code >= 0)
+        branch[mapped] = splits.group_branch[splits.group_start[split[mapped]] + code[mapped]]
+        below, above = _neighbours(len(splits), split, code, branch, continuous)
+        return Taken(branch.astype(np.int32), below, above)
 
     def tables(self, attribute: int, first: int, stop: int) -> Int64s:
         """Units of the known cases of each value and class of a discrete attribute at open nodes."""
@@ -107,6 +139,10 @@ class ReferenceEngine:
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted."""
         return class_frequencies(tree, table)
+
+    def hold(self, problem: Problem) -> None:
+        """Take the cases of a problem that is only to be placed."""
+        self._problem = problem
 
     def close(self) -> None:
         """Let go of everything."""

@@ -1,0 +1,150 @@
+"""Grow all that is below some small nodes on one worker, which has all attributes of their cases."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from c45gpu.choose import NO_TEST
+from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
+from c45gpu.kernels.engine import LocalEngine
+from c45gpu.kernels.level import ELSEWHERE, Children, Frontier, Int64s, Problem, Splits, Subtrees
+
+Floats = npt.NDArray[np.float64]
+
+
+class Below(NamedTuple):
+    """Subtrees as in :class:`c45gpu.kernels.level.Subtrees`, with values in the place of ranks.
+
+    Attributes
+    ----------
+    parent, branch, attribute : ndarray of int64, shape (r,)
+        The parent of a root is -1 - its position among the nodes.
+    low, high : ndarray of float64, shape (r,)
+        The values on both sides of a cut; NaN where there is none.
+    class_weights : ndarray of int64, shape (r, C)
+    """
+
+    parent: Int64s
+    branch: Int64s
+    attribute: Int64s
+    low: Floats
+    high: Floats
+    class_weights: Int64s
+
+
+def grown_below(engine: LocalEngine, problem: Problem, counts: Int64s) -> Below:
+    """Grow the subtrees of nodes, given their cases one node after the other.
+
+    Parameters
+    ----------
+    engine : LocalEngine
+    problem : Problem
+        A case with several of the nodes is there several times.
+    counts : ndarray of int64, shape (m,)
+        Cases of each node.
+    """
+    frontier = engine.load(problem)
+    if problem.forest:
+        branch = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        root = np.zeros(1, np.int64)
+        apart = Splits(root, root + ELSEWHERE, root - 1, np.array([0, len(branch)]), branch)
+        frontier = engine.split(apart).frontier
+    records = _Records(engine, frontier)
+    while len(records.open):
+        splits = _chosen(engine, records.weights.sum(1), len(problem.used))
+        records.add(splits, engine.split(splits))
+    return records.all()
+
+
+def _chosen(engine: LocalEngine, weight: Int64s, n_used: int) -> Splits:
+    """The best test of each open node that has one."""
+    batch = max(1, BATCH_BYTES // (CANDIDATE_BYTES * max(1, n_used)))
+    nodes, attributes, cuts = [], [], []
+    for first in range(0, len(weight), batch):
+        candidates = engine.score(first, min(first + batch, len(weight)))
+        chosen = engine.choose(candidates, weight[first : first + batch])
+        tested = np.flatnonzero(chosen != NO_TEST)
+        nodes.append(first + tested)
+        attributes.append(chosen[tested])
+        cuts.append(candidates.cut[tested, chosen[tested]])
+    return Splits(np.concatenate(nodes), np.concatenate(attributes), np.concatenate(cuts))
+
+
+class _Nodes(NamedTuple):
+    """Some rows of :class:`Below`, without tests."""
+
+    parent: Int64s
+    branch: Int64s
+    class_weights: Int64s
+
+
+class _Tests(NamedTuple):
+    """The tests of some rows."""
+
+    row: Int64s
+    attribute: Int64s
+    low: Floats
+    high: Floats
+
+
+class _Records:
+    """Collects what grows, in values instead of ranks."""
+
+    def __init__(self, engine: LocalEngine, frontier: Frontier) -> None:
+        self._engine = engine
+        self._nodes: list[_Nodes] = []
+        self._tests: list[_Tests] = []
+        self._n = 0
+        m = len(frontier.class_weights)
+        self._advance(frontier, -1 - np.arange(m), np.zeros(m, np.int64))
+
+    def add(self, splits: Splits, children: Children) -> None:
+        """Note the tests of open nodes, and go on with the branches."""
+        rows = self.open[splits.node]
+        self._test(rows, splits.attribute, children.below, children.above)
+        self._advance(children.frontier, rows[children.split], children.branch)
+
+    def all(self) -> Below:
+        """All that grew."""
+        nodes = _Nodes(*(np.concatenate(column) for column in zip(*self._nodes, strict=True)))
+        attribute, low, high = np.full(self._n, -1), np.full(self._n, np.nan), np.full(self._n, np.nan)
+        for tests in self._tests:
+            attribute[tests.row], low[tests.row], high[tests.row] = tests.attribute, tests.low, tests.high
+        return Below(nodes.parent, nodes.branch, attribute, low, high, nodes.class_weights)
+
+    def _advance(self, frontier: Frontier, parent: Int64s, branch: Int64s) -> None:
+        rows = self._append(parent, branch, frontier.class_weights)
+        if frontier.finished is not None:
+            self._graft(frontier.finished, rows)
+        self.open, self.weights = rows[frontier.open], frontier.class_weights[frontier.open]
+
+    def _append(self, parent: Int64s, branch: Int64s, class_weights: Int64s) -> Int64s:
+        self._nodes.append(_Nodes(parent, branch, class_weights))
+        self._n += len(parent)
+        return np.arange(self._n - len(parent), self._n)
+
+    def _graft(self, subtrees: Subtrees, rows: Int64s) -> None:
+        """Add what the engine finished below some of the rows."""
+        root = subtrees.parent < 0
+        number = np.empty(len(root), np.int64)
+        number[root] = rows[-1 - subtrees.parent[root]]
+        number[~root] = self._n + np.arange(len(root) - int(root.sum()))
+        self._append(number[subtrees.parent[~root]], subtrees.branch[~root], subtrees.class_weights[~root])
+        tested = subtrees.attribute >= 0
+        self._test(number[tested], *(x[tested] for x in (subtrees.attribute, subtrees.below, subtrees.above)))
+
+    def _test(self, row: Int64s, attribute: Int64s, below: Int64s, above: Int64s) -> None:
+        low, high = values_at(self._engine, attribute, below), values_at(self._engine, attribute, above)
+        self._tests.append(_Tests(row, attribute, low, high))
+
+
+def values_at(engine: LocalEngine, attribute: Int64s, rank: Int64s) -> Floats:
+    """The values of ranks of attributes; NaN for negative ones."""
+    values = np.full(len(rank), np.nan)
+    for a in np.unique(attribute[rank >= 0]).tolist():
+        here = (attribute == a) & (rank >= 0)
+        values[here] = engine.distinct(a)[rank[here]]
+    return values

@@ -1,0 +1,143 @@
+"""The workers as the client sees them: asked to do a step together, within a time, and never waited for in vain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from dask.utils import typename
+from distributed import Client, Future, wait
+from distributed.client import FutureCancelledError
+from distributed.scheduler import KilledWorker
+
+from c45gpu.dask.faults import Lost
+from c45gpu.errors import EngineError
+
+LOOK_SECONDS = 0.5  # between two looks at which workers are there, while a step takes its time
+
+
+class Task(NamedTuple):
+    """What one worker is to do.
+
+    Attributes
+    ----------
+    worker : str
+        Its address.
+    function : callable
+    arguments : tuple
+        Futures among them are replaced by what they stand for, on the worker.
+    """
+
+    worker: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Cluster:
+    """The workers of a client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    seconds : float
+        How long a step may take. A worker that needs longer is given up, and taken off the cluster.
+    """
+
+    def __init__(self, client: Client, seconds: float) -> None:
+        if client.asynchronous:
+            raise EngineError("an asynchronous client cannot wait for its workers: give one made without asynchronous")
+        self.client, self.seconds = client, seconds
+
+    def workers(self) -> dict[str, int]:
+        """The workers that are there, by address, with the threads that each has.
+
+        Raises
+        ------
+        EngineError
+            When none is there, nor comes in time.
+        """
+        stop = time.monotonic() + self.seconds
+        while not (found := dict(sorted(self.client.nthreads().items()))):
+            if time.monotonic() > stop:
+                raise EngineError(f"no worker of the cluster is left, and none came within {self.seconds:g} seconds")
+            time.sleep(LOOK_SECONDS)
+        return found
+
+    def holders(self, futures: list[Future[Any]]) -> list[tuple[str, ...]]:
+        """For each future the workers that hold its result."""
+        found = self.client.who_has(futures)
+        return [tuple(sorted(found.get(future.key, ()))) for future in futures]
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have any worker do something, best one that has the arguments."""
+        return self.client.submit(function, *arguments, pure=False)
+
+    def step(self, tasks: Iterable[Task]) -> list[Any]:
+        """Have several workers do something, and return their results.
+
+        Raises
+        ------
+        Lost
+            When a worker does not come to an end.
+        EngineError
+            When arguments were lost that nobody can compute again.
+        """
+        tasks = list(tasks)
+        futures = [
+            self.client.submit(
+                task.function, *task.arguments, workers=[task.worker], allow_other_workers=False, pure=False
+            )
+            for task in tasks
+        ]
+        try:
+            self._wait(futures, [task.worker for task in tasks])
+            return [self._result(future) for future in futures]
+        finally:
+            for future in futures:
+                future.release()
+
+    def collected(self, futures: list[Future[Any]]) -> list[Any]:
+        """The results of what any worker did."""
+        self._wait(futures, [])
+        return [self._result(future) for future in futures]
+
+    def _wait(self, futures: list[Future[Any]], workers: list[str]) -> None:
+        """Wait until all is done, or will not be."""
+        stop = time.monotonic() + self.seconds
+        while any(future.status == "pending" for future in futures):
+            try:
+                wait(futures, timeout=LOOK_SECONDS)
+                return
+            except TimeoutError:
+                pass
+            there = self.client.nthreads()
+            waiting = {w for w, future in zip(workers, futures, strict=False) if future.status == "pending"}
+            failed = any(future.status == "error" for future in futures)
+            if waiting - set(there) or (failed and not waiting & set(there)):
+                return
+            if time.monotonic() > stop:
+                for address in waiting or set(there):
+                    self._give_up(address)
+                return
+
+    def _give_up(self, address: str) -> None:
+        """Take a worker that does not answer off the cluster; what it held is computed again where that can be."""
+
+        async def remove(dask_scheduler: Any) -> None:
+            await dask_scheduler.remove_worker(address, stimulus_id="c45gpu-no-answer", expected=False)
+
+        self.client.run_on_scheduler(remove)
+
+    def _result(self, future: Future[Any]) -> Any:
+        if future.status in ("pending", "lost"):
+            raise Lost("a worker died or did not answer in time")
+        try:
+            return future.result(timeout=self.seconds)
+        except (KilledWorker, TimeoutError, OSError) as error:
+            raise Lost(f"a worker died or did not answer in time: {typename(type(error))}") from error
+        except FutureCancelledError as error:
+            raise EngineError(
+                "rows were lost with the worker that held them, and Dask cannot compute them again: load them with "
+                "Dask, or keep them on several workers (client.replicate)"
+            ) from error

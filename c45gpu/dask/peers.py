@@ -1,0 +1,99 @@
+"""Workers that ask each other, without a word to the scheduler or the client.
+
+A worker answers for the states it holds, by the run and epoch that they belong to; in one process several workers may
+live, each with states of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from distributed import Worker, get_worker
+from distributed.protocol.serialize import to_serialize
+from distributed.utils import sync
+
+from c45gpu.dask.faults import Lost
+
+HANDLER = "c45gpu_ask"
+
+
+class Place(NamedTuple):
+    """What a state is kept by.
+
+    Attributes
+    ----------
+    run : str
+    epoch : int
+    """
+
+    run: str
+    epoch: int
+
+
+_STATES: dict[tuple[str, str], tuple[int, Any]] = {}  # by worker and run: the epoch, and what is held
+
+
+def keep(place: Place, state: Any) -> None:
+    """Hold a state on this worker, in the place of an older one of the run, and answer for it."""
+    worker = get_worker()
+    forget(place.run)
+    _STATES[worker.address, place.run] = (place.epoch, state)
+    worker.handlers[HANDLER] = _answering(worker.address)
+
+
+def forget(run: str) -> None:
+    """Let go of what this worker holds of a run."""
+    _, state = _STATES.pop((get_worker().address, run), (0, None))
+    if state is not None:
+        state.close()
+
+
+def held(place: Place, address: str | None = None) -> Any:
+    """The state on a worker, this one if none is named.
+
+    Raises
+    ------
+    Lost
+        When it is not there, or of another epoch.
+    """
+    address = address or get_worker().address
+    epoch, state = _STATES.get((address, place.run), (-1, None))
+    if state is None or epoch != place.epoch:
+        raise Lost(f"worker {address} has lost its share: it was started anew")
+    return state
+
+
+def ask(address: str, place: Place, method: str, arguments: tuple[Any, ...], seconds: float) -> Any:
+    """What a method of the state on a worker returns.
+
+    Raises
+    ------
+    Lost
+        When that worker cannot be reached, does not answer in time, or has no such state.
+    """
+    worker = get_worker()
+    if address == worker.address:
+        return getattr(held(place), method)(*arguments)
+    try:
+        return sync(worker.loop, _asked, worker, address, place, method, arguments, seconds)
+    except (OSError, TimeoutError) as error:
+        raise Lost(f"worker {address} did not answer: {error or type(error).__name__}") from error
+
+
+async def _asked(
+    worker: Worker, address: str, place: Place, method: str, arguments: tuple[Any, ...], seconds: float
+) -> Any:
+    peer = worker.rpc(address)
+    message = {"run": place.run, "epoch": place.epoch, "method": method, "arguments": to_serialize(arguments)}
+    answer = await asyncio.wait_for(getattr(peer, HANDLER)(**message), seconds)
+    return answer["answer"]
+
+
+def _answering(address: str) -> Callable[..., Awaitable[dict[str, Any]]]:
+    async def answer(run: str, epoch: int, method: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        state = held(Place(run, epoch), address)
+        return {"answer": to_serialize(await asyncio.to_thread(getattr(state, method), *arguments))}
+
+    return answer

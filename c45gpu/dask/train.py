@@ -1,0 +1,152 @@
+"""From rows on a cluster to a model: what :func:`c45gpu.induction.train.train` does on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from distributed import Client
+
+from c45gpu.dask import survey
+from c45gpu.dask.cluster import Cluster
+from c45gpu.dask.engine import DaskEngine, LevelTraffic
+from c45gpu.dask.faults import Lost
+from c45gpu.dask.placed import Ready
+from c45gpu.dask.rows import RowParts
+from c45gpu.errors import OptionError
+from c45gpu.induction.costs import decided_by_cost, factors_of
+from c45gpu.induction.grow import Progress
+from c45gpu.induction.grown import grown
+from c45gpu.induction.options import Options
+from c45gpu.induction.problem import posed
+from c45gpu.induction.prune import pruned
+from c45gpu.kernels.engine import pick
+from c45gpu.kernels.level import Problem
+from c45gpu.model.decide import as_costs
+from c45gpu.model.store import Model
+from c45gpu.model.tree import Tree
+
+STEP_SECONDS = 600.0  # that a worker may take for a step, before it is given up
+
+
+def train_on(
+    client: Client,
+    rows: RowParts,
+    options: Options | None = None,
+    engine: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+    costs: npt.ArrayLike | None = None,
+    *,
+    step_seconds: float = STEP_SECONDS,
+    small: int | None = None,
+    traffic: Callable[[list[LevelTraffic]], None] | None = None,
+) -> Model:
+    """Grow a tree on the rows of a cluster and prune it; the same model as on one machine, byte for byte.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    rows : RowParts
+        Training cases; cases of weight 0 count as absent.
+    options : Options, optional
+        Quinlan's defaults if absent. What needs all cases in one place is refused: windowing, screening of attributes,
+        soft thresholds and ``prune="rep"``.
+    engine : str
+        What every worker works with: the name of an engine, or "auto". The tree does not depend on it.
+    progress : callable, optional
+        Called with a :class:`~c45gpu.induction.grow.Progress` after each level.
+    costs : array_like, shape (C, C), optional
+        See :func:`c45gpu.induction.train.train`.
+    step_seconds : float
+        How long a worker may take for a step, a part of a level. One that takes longer is given up and taken off the
+        cluster.
+    small : int, optional
+        Nodes up to this weight, in cases, are grown on one worker. By the cases and workers if absent.
+    traffic : callable, optional
+        Called at the end with what each level sent.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        When there is nothing to learn from.
+    EngineError
+        When workers are lost faster than their work can be done again, or rows with them for good.
+    OptionError
+        When an option cannot be had on a cluster, or the costs are none.
+    """
+    options = options or Options()
+    _require(options)
+    pick(engine, 0)
+    cluster = Cluster(client, step_seconds)
+    factors = None
+    if costs is not None:
+        matrix = as_costs(costs, rows.schema.n_classes)
+        factors = factors_of(_class_weights(cluster, rows), matrix)
+    ready, problem, record = _ready(cluster, rows, options, factors)
+    worker = DaskEngine(cluster, ready, engine, small)
+    try:
+        tree = grown(worker, problem, options, progress)
+        if traffic is not None:
+            traffic(worker.traffic)
+        simple = _pruned(tree, worker, problem, options)
+    finally:
+        worker.close()
+    model = Model(problem.table.schema, tree, simple, options.to_dict(), record)
+    return model if factors is None else decided_by_cost(model, matrix, factors)
+
+
+def _pruned(tree: Tree, engine: DaskEngine, problem: Problem, options: Options) -> Tree:
+    """Prune, from the start again when a worker is lost: that changes nothing."""
+    while True:
+        try:
+            return pruned(tree, engine, problem, options)
+        except Lost as lost:
+            engine.count_failure(lost)
+
+
+def _require(options: Options) -> None:
+    wanted = {
+        "windowing": options.windowed,
+        f"screen={options.screen!r}": options.screen is not None,
+        "soft_thresholds": options.soft_thresholds,
+        "prune='rep'": options.prune == "rep",
+    }
+    for name, is_wanted in wanted.items():
+        if is_wanted:
+            raise OptionError(f"{name} needs all cases in one place and is not to be had on a cluster: leave it out")
+
+
+def _class_weights(cluster: Cluster, rows: RowParts) -> npt.NDArray[np.float64]:
+    """The weight of each class, rounded as it would be on one machine: one part after the other."""
+    before: Any = np.zeros(rows.schema.n_classes)
+    for part in rows.parts:
+        before = cluster.submit(survey.class_weights, part, before)
+    weights: npt.NDArray[np.float64] = before if not rows.parts else cluster.collected([before])[0]
+    return weights
+
+
+def _ready(
+    cluster: Cluster, rows: RowParts, options: Options, factors: npt.NDArray[np.float64] | None
+) -> tuple[Ready, Problem, dict[str, Any]]:
+    """The parts as they are learned from, the problem without cases, and the model's record."""
+    first = np.cumsum([0, *rows.n_cases])[:-1].tolist()
+    parts = [
+        cluster.submit(survey.made_ready, part, options, start, factors)
+        for part, start in zip(rows.parts, first, strict=True)
+    ]
+    surveys: list[survey.Survey] = cluster.collected([cluster.submit(survey.surveyed, part) for part in parts])
+    bits = survey.unit_bits(surveys)
+    units = sum(cluster.collected([cluster.submit(survey.total_units, part, bits) for part in parts]))
+    table = survey.without_cases(rows.schema)
+    problem = posed(table, np.zeros(0, np.int64), bits, units, options)
+    n_cases = [s.n_cases for s in surveys]
+    costs = np.max([s.costs for s in surveys], axis=0)
+    types = [np.result_type(*column) for column in zip(*(s.types for s in surveys), strict=True)]
+    record = {"cases": sum(n_cases), "weight": units / problem.settings.case_units}
+    return Ready(parts, n_cases, bits, any(s.unknown for s in surveys), costs, types), problem, record

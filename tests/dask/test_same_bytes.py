@@ -1,0 +1,114 @@
+"""A cluster of any number of workers grows and prunes the tree of one machine, byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distributed import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from c45gpu.dask.train import train_on
+from c45gpu.data.c45files import read_stem
+from c45gpu.data.frames import read_file
+from c45gpu.data.schema import Attribute, Schema
+from c45gpu.data.table import Table
+from c45gpu.errors import DataError, EngineError, OptionError
+from c45gpu.induction.options import Options
+from tests.conftest import GOLDEN
+from tests.dask.here import assert_same, rows_on, thirds
+from tests.strategies import Asked, Sample, asked, larger_samples, samples
+
+SETS = ["r8_golf", "r8_vote", "r8_labor-neg", "sk_iris", "penguins", "jb_german"]
+SMALL = [0, 10, 50, None]
+OPTIONS: list[dict[str, Any]] = [
+    {"group_values": True},
+    {"binary_splits": True},
+    {"criterion": "gini"},
+    {"compat": "r8", "criterion": "gain"},
+    {"max_features": 2, "random_state": 3},
+    {"max_depth": 3, "max_leaf_nodes": 7},
+    {"significance": 0.2},
+    {"prune": "pep"},
+    {"subtree_raising": False, "min_samples_leaf": 4},
+]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5])
+@pytest.mark.parametrize("name", SETS)
+def test_sets_that_c45_is_shown_with(clients: dict[int, Client], tmp_path: Path, name: str, workers: int) -> None:
+    if not (GOLDEN / "sets" / f"{name}.names").is_file():
+        pytest.skip("the golden sets are not here")
+    table, _ = read_stem(GOLDEN / "sets" / name)
+    assert_same(clients[workers], table, Options(), tmp_path, engine="reference", small=SMALL[workers % 4])
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_options(clients: dict[int, Client], tmp_path: Path, examples: Path, options: dict[str, Any]) -> None:
+    table = read_file(examples / "penguins.csv", target="species")
+    assert_same(clients[2], table, Options(**options), tmp_path, small=20)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_costs(clients: dict[int, Client], tmp_path: Path, weighted: bool) -> None:
+    chance = np.random.default_rng(1)
+    table = two_classes(chance, 0.1 + chance.random(300) if weighted else None)
+    assert_same(clients[3], table, Options(), tmp_path, costs=[[0, 1], [7, 0]], small=30)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sample=samples() | larger_samples(),
+    question=asked(),
+    workers=st.sampled_from([1, 2, 3, 5]),
+    small=st.sampled_from([0, 3, 10, None]),
+)
+def test_any_table(
+    clients: dict[int, Client], tmp_path: Path, sample: Sample, question: Asked, workers: int, small: int | None
+) -> None:
+    assert_same(clients[workers], sample.table, question.options, tmp_path, engine="reference", small=small)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("engine", ["cpu"])
+def test_the_cpu_engine_on_each_worker(clients: dict[int, Client], tmp_path: Path, engine: str, unknown: bool) -> None:
+    table = two_classes(np.random.default_rng(2), None, 2000, unknown)
+    for small in (0, 100):
+        assert_same(clients[2], table, Options(), tmp_path, engine=engine, small=small)
+
+
+@pytest.mark.parametrize("options", [{"n_trials": 2}, {"screen": 2}, {"soft_thresholds": True}, {"prune": "rep"}])
+def test_what_needs_all_cases_in_one_place_is_refused(clients: dict[int, Client], options: dict[str, Any]) -> None:
+    table = two_classes(np.random.default_rng(3), None)
+    with pytest.raises(OptionError, match="not to be had on a cluster"):
+        train_on(clients[1], rows_on(clients[1], table, []), Options(**options))
+
+
+def test_nothing_to_learn_from(clients: dict[int, Client]) -> None:
+    table = two_classes(np.random.default_rng(4), None)
+    with pytest.raises(DataError, match="there are no cases"):
+        train_on(clients[2], rows_on(clients[2], table.take(np.arange(0)), []))
+    broken = replace(table, classes=np.where(np.arange(300) == 250, -1, table.classes).astype(np.int32))
+    with pytest.raises(DataError, match="case 251 has no class"):
+        train_on(clients[2], rows_on(clients[2], broken, thirds(broken)))
+
+
+def test_an_engine_that_is_none(clients: dict[int, Client]) -> None:
+    table = two_classes(np.random.default_rng(5), None)
+    with pytest.raises(EngineError, match="there is no engine"):
+        train_on(clients[1], rows_on(clients[1], table, []), engine="magic")
+
+
+def two_classes(chance: np.random.Generator, weights: np.ndarray | None, n: int = 300, unknown: bool = False) -> Table:
+    """Numbers, codes and noise."""
+    numbers = chance.normal(size=(3, n)).astype(np.float32)
+    codes = chance.integers(0, 4, n).astype(np.int32)
+    classes = ((numbers[0] > 0.3) ^ (codes == 2) ^ (chance.random(n) < 0.15)).astype(np.int32)
+    if unknown:
+        numbers[1, ::9], codes[::11] = np.nan, -1
+    attributes = [Attribute(f"x{i}", "continuous") for i in range(3)] + [Attribute("c", "discrete", tuple("abcd"))]
+    return Table(Schema(tuple(attributes), ("no", "yes")), [*numbers, codes], classes, weights)
