@@ -18,9 +18,14 @@ PART_OF_ONE: Final = 1e-6
 def as_counts(weights: npt.ArrayLike | None) -> npt.ArrayLike | None:
     """Weights as numbers of samples: those that sum to 1, as AdaBoost's do, are parts of all that have any."""
     given = None if weights is None or on_device(weights) else np.asarray(weights)
-    if given is None or given.ndim != 1 or given.dtype.kind != "f" or abs(given.sum() - 1.0) > PART_OF_ONE:
+    if given is None or given.ndim != 1 or given.dtype.kind != "f" or not sum_to_one(given.sum()):
         return weights
     return given * np.count_nonzero(given)
+
+
+def sum_to_one(total: float) -> bool:
+    """Whether weights with that sum, if they are no whole numbers, are parts of all samples."""
+    return abs(total - 1.0) <= PART_OF_ONE
 
 
 def labels_of_samples(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32], Any]:

@@ -1,8 +1,40 @@
-"""The same tree on a Dask cluster: growing works by attributes, pruning by rows.
+"""C4.5 on a Dask cluster: the same tree, bit for bit, from cases that no machine has to hold alone.
 
-Glossary: a *part* is consecutive rows with all columns, as they were brought to the cluster; a *share* is some
-attributes with all rows, on one worker; a *step* is something that several workers are asked to do at once; a *run* is
-one tree, and an *epoch* of it the time from one loss of a worker to the next.
+Growing works by attributes, pruning by rows. Glossary: a *part* is consecutive rows with all columns, as they were
+brought to the cluster; a *share* is some attributes with all rows, on one worker; a *step* is something that several
+workers are asked to do at once; a *run* is one tree, and an *epoch* of it the time from one loss of a worker to the next.
+
+Importing this package is cheap, as importing :mod:`c45gpu` is: what is named below is fetched when first used.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from c45gpu.dask.parquet import rows_of_parquet
+    from c45gpu.dask.rows import RowParts, rows_of_table
+    from c45gpu.dask.train import train_on
+
+__all__ = ["RowParts", "rows_of_parquet", "rows_of_table", "train_on"]
+
+_HOME = {
+    "RowParts": "c45gpu.dask.rows",
+    "rows_of_parquet": "c45gpu.dask.parquet",
+    "rows_of_table": "c45gpu.dask.rows",
+    "train_on": "c45gpu.dask.train",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

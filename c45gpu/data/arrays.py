@@ -97,6 +97,20 @@ def checked_weights(weights: npt.ArrayLike | None, n_cases: int) -> npt.NDArray[
     """
     if weights is None:
         return None
+    result = finite_weights(weights, n_cases)
+    if not result.any():
+        raise DataError("every weight is zero: give some case a weight above 0")
+    return result
+
+
+def finite_weights(weights: npt.ArrayLike, n_cases: int) -> npt.NDArray[np.float64]:
+    """Weights of some of the cases, which may all be 0, as float64.
+
+    Raises
+    ------
+    DataError
+        When they are not one finite number of at least 0 for each case.
+    """
     try:
         result = np.array(on_host(weights), np.float64)
     except (TypeError, ValueError):
@@ -107,8 +121,6 @@ def checked_weights(weights: npt.ArrayLike | None, n_cases: int) -> npt.NDArray[
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(f"weights[{row}] is {result[row]}: a weight is a finite number of at least 0")
-    if not result.any():
-        raise DataError("every weight is zero: give some case a weight above 0")
     return result
 
 

@@ -118,6 +118,16 @@ def _without_index(schema: Any) -> list[str]:
 class ParquetFile(ArrowFile):
     """A Parquet file."""
 
+    def metadata(self) -> Any:
+        """What the end of the file says of its row groups, as pyarrow has it.
+
+        Raises
+        ------
+        DataError
+            When it cannot be read.
+        """
+        return self._told(lambda: parquet.read_metadata(self.path))
+
     def _schema(self) -> Any:
         return parquet.read_schema(self.path)
 

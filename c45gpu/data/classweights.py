@@ -36,9 +36,23 @@ def weighted_by_class(table: Table, given: dict[str, float] | str) -> Table:
     OptionError
         When a name is no class, or a weight is negative or not finite.
     """
-    factors = _balanced(table) if isinstance(given, str) else _named(table.schema, given)
+    n_cases = np.bincount(table.classes, minlength=table.schema.n_classes)
+    factors = factors_of(table.schema, n_cases, given)
     whole = np.ones(table.n_cases) if table.weights is None else table.weights
     return replace(table, weights=whole * factors[table.classes])
+
+
+def factors_of(
+    schema: Schema, n_cases: npt.NDArray[np.int64], given: dict[str, float] | str
+) -> npt.NDArray[np.float64]:
+    """What the weights of the cases of each class are multiplied by, shape (C,); see :func:`weighted_by_class`.
+
+    Raises
+    ------
+    OptionError
+        When a name is no class, or a weight is negative or not finite.
+    """
+    return balanced(n_cases) if isinstance(given, str) else _named(schema, given)
 
 
 def class_weights_of_text(parts: tuple[str, ...]) -> dict[str, float] | str:
@@ -63,10 +77,10 @@ def class_weights_of_text(parts: tuple[str, ...]) -> dict[str, float] | str:
     return weights
 
 
-def _balanced(table: Table) -> npt.NDArray[np.float64]:
-    n_cases = np.bincount(table.classes, minlength=table.schema.n_classes)
+def balanced(n_cases: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Factors that make classes of so many cases each weigh the same, and all of them what they weighed before."""
     present = n_cases > 0
-    factors: npt.NDArray[np.float64] = table.n_cases / (present.sum() * np.maximum(n_cases, 1))
+    factors: npt.NDArray[np.float64] = n_cases.sum() / (present.sum() * np.maximum(n_cases, 1))
     return factors
 
 

@@ -74,8 +74,8 @@ class DeviceColumn:
         kind: np.dtype[Any] = np.dtype(self.array.dtype)
         return kind
 
-    def __getitem__(self, cases: npt.NDArray[Any]) -> DeviceColumn:
-        return DeviceColumn(self.array[array_module().asarray(cases)])
+    def __getitem__(self, cases: npt.NDArray[Any] | slice) -> DeviceColumn:
+        return DeviceColumn(self.array[cases if isinstance(cases, slice) else array_module().asarray(cases)])
 
     def rows(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Some of its values, on the host."""

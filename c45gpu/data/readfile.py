@@ -95,6 +95,11 @@ def read_file(
         return _matched_table(file, schema, target, weight, unseen)
     roles = Roles(target_of(file, target), weight, tuple(categorical), tuple(continuous), tuple(ignore))
     return _learned_table(file, roles)
+        return _matched_table(file, schema, target, weight)
+    target = file.own_target if target is None else target
+    if target is None:
+        raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
+    return _learned_table(file, Roles(target, weight, tuple(categorical), tuple(continuous), tuple(ignore)))
 
 
 class Roles(NamedTuple):
@@ -159,6 +164,23 @@ def opened(path: FilePath, openers: Mapping[str, Callable[[FilePath], T]]) -> T:
 
 def _learned_table(file: NamedFile, roles: Roles) -> Table:
     roles.require_fit(file)
+def _learned_table(file: NamedFile, roles: Roles) -> Table:
+    return _weighing_something(file, learned_part(file, roles), roles.weight)
+
+
+def learned_part(file: NamedFile, roles: Roles) -> Table:
+    """A table from a file, or from a part of one, whose weights may then all be 0.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read or something in it does not fit.
+    OptionError
+        When roles do not go together.
+    """
+    file.require_names(roles.named)
+    if (twice := first_duplicate(roles.named)) is not None or roles.target == roles.weight:
+        raise OptionError(f"column {shown(twice or roles.target)} has two roles: give it one")
     wanted = [name for name in file.names if name not in roles.ignore]
     columns = file.read(wanted, {roles.target, *roles.categorical})
     names = [name for name in file.names if name not in roles.apart]
@@ -203,7 +225,7 @@ def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: 
     codes = np.full(columns.num_rows, -1, np.int32)
     if target is not None:
         _, codes = classes_of(columns.column(target), file.spelling, partial(file.fault, target), schema.classes)
-    return Table(schema, values, codes, _weights(file, columns, weight))
+    return _weighing_something(file, Table(schema, values, codes, _weights(file, columns, weight)), weight)
 
 
 def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.float64] | None:
@@ -230,3 +252,9 @@ def weights_of(column: Column, fault: Fault) -> npt.NDArray[np.float64]:
         row = int(np.argmax(wrong))
         raise fault(f"{weights[row]} is no weight: give a finite number of at least 0", row)
     return weights
+
+
+def _weighing_something(file: NamedFile, table: Table, name: str | None) -> Table:
+    if name is not None and table.weights is not None and not table.weights.any():
+        raise file.fault(name, "every weight is zero: give some case a weight above 0", None)
+    return table

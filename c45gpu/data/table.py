@@ -207,6 +207,8 @@ class Table:
         Table
             Of the same schema, in the order asked for.
         """
+    def take(self, cases: npt.NDArray[Any] | slice) -> Table:
+        """The table of some of the cases, chosen by number, by a boolean mask or as a slice, which copies nothing."""
         columns = [None if column is None else column[cases] for column in self.columns]
         weights = None if self.weights is None else self.weights[cases]
         return Table(self.schema, columns, self.classes[cases], weights)

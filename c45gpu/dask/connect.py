@@ -1,0 +1,126 @@
+"""The cluster that is at hand: its client, its workers and what they have to offer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from c45gpu.errors import EngineError, MissingPackageError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE: Final = 30  # seconds that a cluster may take to have its first worker
+
+
+class Worker(NamedTuple):
+    """A worker of the cluster.
+
+    Attributes
+    ----------
+    address : str
+    threads : int
+        Tasks that it does at a time.
+    cores : int
+        Threads that an engine on it will use.
+    limit : int or None
+        Bytes of memory that it was given, None where it was given no limit.
+    """
+
+    address: str
+    threads: int
+    cores: int
+    limit: int | None
+
+
+def require_packages() -> None:
+    """Refuse to go on without Dask.
+
+    Raises
+    ------
+    MissingPackageError
+    """
+    from importlib.util import find_spec
+
+    if find_spec("dask") is None or find_spec("distributed") is None:
+        raise MissingPackageError("c45gpu.dask needs Dask and distributed: pip install 'c45gpu[dask]'")
+
+
+def current_client(client: Client | None = None) -> Client:
+    """The client given, or else the one in use here: of the task that this is, or the last one made.
+
+    Raises
+    ------
+    EngineError
+        When there is none.
+    MissingPackageError
+        When Dask is not installed.
+    """
+    if client is not None:
+        return client
+    require_packages()
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise EngineError(
+            "there is no Dask client: make one, client = distributed.Client(ADDRESS), and give it as client=client"
+        ) from None
+
+
+def connected(address: str, patience: float = PATIENCE) -> Client:
+    """A new client of the cluster whose scheduler has this address.
+
+    Raises
+    ------
+    EngineError
+        When no scheduler answers.
+    """
+    require_packages()
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=patience, set_as_default=False)
+    except (OSError, ValueError) as fault:
+        reason = str(fault).partition("\n")[0]
+        raise EngineError(
+            f"no Dask scheduler answers at {address} ({reason}): start one with 'dask scheduler' and give the address "
+            "that it prints"
+        ) from None
+
+
+def require_workers(client: Client, patience: float = PATIENCE) -> list[str]:
+    """The addresses of the workers, in order; a cluster that has none yet is waited for.
+
+    Raises
+    ------
+    EngineError
+        When it still has none.
+    """
+    if not client.nthreads():
+        try:
+            client.wait_for_workers(1, timeout=patience)
+        except TimeoutError:
+            raise EngineError(
+                f"the Dask cluster at {client.scheduler.address} has no workers: start some with 'dask worker ADDRESS'"
+            ) from None
+    return sorted(client.nthreads())
+
+
+def workers_of(client: Client) -> list[Worker]:
+    """The workers of a cluster, with what they have.
+
+    Raises
+    ------
+    EngineError
+        When there are none.
+    """
+    require_workers(client)
+    threads, told = client.nthreads(), client.run(_told)
+    return [Worker(address, threads[address], *told[address]) for address in sorted(told)]
+
+
+def _told(dask_worker: Any) -> tuple[int, int | None]:
+    from c45gpu.kernels.cpu_crew import cores
+
+    return cores(), dask_worker.memory_manager.memory_limit or None
