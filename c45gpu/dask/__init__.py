@@ -12,13 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from c45gpu.dask.estimator import C45Classifier
     from c45gpu.dask.parquet import rows_of_parquet
     from c45gpu.dask.rows import RowParts, rows_of_table
     from c45gpu.dask.train import train_on
 
-__all__ = ["RowParts", "rows_of_parquet", "rows_of_table", "train_on"]
+__all__ = ["C45Classifier", "RowParts", "rows_of_parquet", "rows_of_table", "train_on"]
 
 _HOME = {
+    "C45Classifier": "c45gpu.dask.estimator",
     "RowParts": "c45gpu.dask.rows",
     "rows_of_parquet": "c45gpu.dask.parquet",
     "rows_of_table": "c45gpu.dask.rows",
