@@ -81,11 +81,15 @@ def training_table(source: str, columns: Columns) -> Table:
     if stem is None:
         _refuse_infinities(table, source)
     _require_known_values(table, source if stem is None else f"{stem}.data")
-    schema = table.schema
-    note(f"{source}: {table.n_cases} cases, {len(schema.attributes)} attributes, {schema.n_classes} classes{pace}")
+    tell(source, table.n_cases, table.schema, pace)
     if stem is None:
-        _tell_kinds(schema)
+        tell_kinds(table.schema)
     return table
+
+
+def tell(source: str, n_cases: int, schema: Schema, pace: str = "") -> None:
+    """Tell how many cases were read."""
+    note(f"{source}: {n_cases} cases, {len(schema.attributes)} attributes, {schema.n_classes} classes{pace}")
 
 
 def table_for(model: Model, path: str, *, unseen: Unseen = "unknown") -> Table:
@@ -189,9 +193,20 @@ def file_table(source: str, columns: Columns) -> Table:
         When it is not said which column is the class, and the format does not say it.
     """
     require_file(source, columns)
+    if not Path(source).exists():
+        raise DataError(
+            f"there is no such file, and no {source}.names: give a stem or a CSV, ARFF or Parquet file", source
+        )
+    if columns.target is None and ".arff" not in Path(source).suffixes[-2:]:
+        raise no_target(source)
     from c45gpu.data.frames import read_file
 
     return read_file(source, **columns.given())
+
+
+def no_target(source: str) -> OptionError:
+    """The error of a file that does not say which column is the class."""
+    return OptionError(f"--target is missing: name the column of {source} that holds the class")
 
 
 def _refuse_infinities(table: Table, path: str) -> None:
@@ -205,7 +220,8 @@ def _refuse_infinities(table: Table, path: str) -> None:
             raise DataError(f"{where}: the value is infinite: write a number, or leave the field empty", path)
 
 
-def _tell_kinds(schema: Schema) -> None:
+def tell_kinds(schema: Schema) -> None:
+    """Tell which kinds were inferred."""
     from c45gpu.data.frames import describe
 
     *attributes, target = describe(schema)
@@ -221,4 +237,9 @@ def _require_known_values(table: Table, path: str) -> None:
         return bool((column == column).any() if column.dtype.kind == "f" else (column >= 0).any())
 
     if not any(known(a) for a in table.schema.used):
-        raise DataError("every value of every attribute is unknown: give some that tell the classes apart", path)
+        raise nothing_known(path)
+
+
+def nothing_known(path: str) -> DataError:
+    """The error of cases that tell nothing."""
+    return DataError("every value of every attribute is unknown: give some that tell the classes apart", path)

@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from c45gpu.dask.connect import Client
+    from c45gpu.dask.rows import RowParts
     from c45gpu.data.table import Table
     from c45gpu.induction.options import Options
     from c45gpu.kernels.cpu_plan import MemoryPlan
@@ -78,6 +80,43 @@ def _plan_cuda(problem: Problem, as_json: bool) -> None:
     if free is None:
         raise EngineError(f"engine='cuda' {reason}")
     require(needs, free, sizes)
+
+
+def print_plan_of_workers(client: Client, rows: RowParts, options: Options, engine: str, as_json: bool) -> None:
+    """Print what training on a cluster would take of each worker, the table by rows included.
+
+    Raises
+    ------
+    MemoryPlanError
+        When a worker may not have that much.
+    """
+    from c45gpu.dask.plan import plans, require
+    from c45gpu.kernels.cpu_plan import STAGES
+
+    n_cases, n_attributes = sum(rows.n_cases), len(rows.schema.used)
+    planned = plans(client, rows, options)
+    if as_json:
+        told = [
+            {
+                "worker": one.worker.address,
+                "threads": one.worker.cores,
+                "attributes": one.attributes,
+                "available": one.worker.limit,
+                "total": one.memory.total,
+                "parts": [part._asdict() for part in one.memory.parts],
+            }
+            for one in planned
+        ]
+        print(json.dumps({"engine": engine, "cases": n_cases, "workers": told}, indent=1))
+    else:
+        most = max(planned, key=lambda one: one.memory.total)
+        title = (
+            f"{len(planned)} workers, {n_cases} cases; worker {most.worker.address} grows with {most.attributes} of "
+            f"{n_attributes} attributes\nand needs with the cpu engine, the cases by rows included:"
+        )
+        _print({"available": most.worker.limit}, most.memory, STAGES, title, as_json)
+    for one in planned:
+        require(one, n_attributes, n_cases)
 
 
 def _free_device_memory() -> int:

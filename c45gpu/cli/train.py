@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from c45gpu.cli.cases import Columns, stem_of, table_for, training_table
+from c45gpu.cli.cases import Columns, stem_of, table_for
 from c45gpu.cli.colours import Colouring, Page
 from c45gpu.cli.learning import Learning, Stopping, letters_of
+from c45gpu.cli.places import cases_of
 from c45gpu.cli.progress import training_of
 from c45gpu.cli.screen import Loudness, note, speak, warn
 from c45gpu.errors import OptionError
@@ -119,6 +120,7 @@ def train(
     unseen: Unseen | None = None,
     output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
     engine: str = "auto",
+    dask: str | None = None,
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     loudness: Loudness | None = None,
@@ -149,6 +151,9 @@ def train(
         Save the model in this file.
     engine : str
         What grows the tree; c45gpu info lists the engines. The tree does not depend on it.
+    dask : str
+        Train on a Dask cluster: the address of its scheduler, or local:N for N workers of this machine. The tree does
+        not depend on it. Parquet files, and folders of them, are read by the workers.
     dry_run : bool
         Read the data, say which engine would be used and how much memory it would need, and leave it at that.
     as_json : bool
@@ -161,24 +166,19 @@ def train(
     speak(loudness)
     where = one_source(source, stem)
     options, test_path = (learning or Learning()).options(stopping or Stopping()), (unseen or Unseen()).path(where)
-    table = training_table(where, columns or Columns())
-    if class_weight:
-        from c45gpu.data.classweights import class_weights_of_text, weighted_by_class
+    with cases_of(dask, where, columns or Columns(), class_weight) as cases:
+        if dry_run:
+            cases.print_plan(options, engine, as_json)
+            return
+        model = cases.trained(options, engine, (costs or Costs()).matrix(where, cases.schema))
+        test = None if test_path is None else table_for(model, test_path, unseen="error")
+        if output is not None:
+            from c45gpu.model.store import save
 
-        table = weighted_by_class(table, class_weights_of_text(class_weight))
-    if dry_run:
-        from c45gpu.cli.dry_run import print_plan
-
-        print_plan(table, options, engine, as_json)
-        return
-    model = trained(table, options, engine, (costs or Costs()).matrix(where, table.schema))
-    test = None if test_path is None else table_for(model, test_path, unseen="error")
-    if output is not None:
-        from c45gpu.model.store import save
-
-        save(model, output)
-        note(f"the model is saved in {output}")
-    _print(model, table, test, as_json, Page.of(colouring))
+            save(model, output)
+            note(f"the model is saved in {output}")
+        on_train = cases.judged(model)
+    _print(model, on_train, test, as_json, Page.of(colouring))
 
 
 def one_source(source: str | None, stem: str | None) -> str:
@@ -202,18 +202,22 @@ def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.f
     with training_of(None if options.windowed else weight) as shown:
         told = (None, None) if shown is None else (shown.level, shown.stage)
         model = grown_and_pruned(table, options, engine, told[0], costs, stages=told[1])
+    warn_of_one_class(model)
+    return model
+
+
+def warn_of_one_class(model: Model) -> None:
+    """Tell that there was nothing to learn."""
     present = [
         name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
     ]
     if len(present) == 1:
         warn(f"all cases are of the class {present[0]!r}: the tree is a single leaf")
-    return model
 
 
-def _print(model: Model, table: Table, test: Table | None, as_json: bool, page: Page) -> None:
+def _print(model: Model, on_train: Judged, test: Table | None, as_json: bool, page: Page) -> None:
     from c45gpu.show.verdict import judged
 
-    on_train = judged(model, table)
     on_test = None if test is None else judged(model, test)
     if as_json:
         from c45gpu.show.document import document, write_json

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from c45gpu.errors import EngineError, MissingPackageError
+from c45gpu.errors import EngineError, MissingPackageError, OptionError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client as Client  # for whoever may not know Dask
 
 PATIENCE: Final = 30  # seconds that a cluster may take to have its first worker
 
@@ -68,25 +72,52 @@ def current_client(client: Client | None = None) -> Client:
         ) from None
 
 
-def connected(address: str, patience: float = PATIENCE) -> Client:
-    """A new client of the cluster whose scheduler has this address.
+@contextmanager
+def cluster_of(where: str, patience: float = PATIENCE) -> Iterator[Client]:
+    """A new client of a cluster, for as long as it is needed.
+
+    Parameters
+    ----------
+    where : str
+        The address of a scheduler, or ``local:N`` for N processes of this machine, which share its cores.
+    patience : float
+        Seconds that the scheduler may take to answer.
 
     Raises
     ------
     EngineError
         When no scheduler answers.
+    OptionError
+        When it is neither.
     """
     require_packages()
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
+    if where.startswith("local"):
+        how = {"processes": True, "dashboard_address": ":0", "silence_logs": logging.ERROR}
+        with LocalCluster(**_local(where), **how) as cluster, Client(cluster, set_as_default=False) as client:
+            yield client
+        return
     try:
-        return Client(address, timeout=patience, set_as_default=False)
+        client = Client(where, timeout=patience, set_as_default=False)
     except (OSError, ValueError) as fault:
         reason = str(fault).partition("\n")[0]
         raise EngineError(
-            f"no Dask scheduler answers at {address} ({reason}): start one with 'dask scheduler' and give the address "
-            "that it prints"
+            f"no Dask scheduler answers at {where} ({reason}): start one with 'dask scheduler' and give the address "
+            "that it prints, or local:N"
         ) from None
+    with client:
+        yield client
+
+
+def _local(where: str) -> dict[str, int]:
+    from c45gpu.kernels.cpu_crew import cores
+
+    number = re.fullmatch(r"local:([1-9]\d*)", where)
+    if number is None:
+        raise OptionError(f"{where!r} is no cluster: write local:N for N workers of this machine, such as local:2")
+    n_workers = int(number[1])
+    return {"n_workers": n_workers, "threads_per_worker": max(1, cores() // n_workers)}
 
 
 def require_workers(client: Client, patience: float = PATIENCE) -> list[str]:

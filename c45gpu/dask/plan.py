@@ -70,8 +70,8 @@ def plans(client: Client, rows: RowParts, options: Options) -> list[WorkerPlan]:
         own = whole._replace(n_cases=share, threads=worker.cores)
         of_columns = COMMON_BYTES + sum(shard.value_bytes) + 4 * (shard.columns - len(shard.value_bytes))
         parts = [
-            Part("rows", share * of_row, STAGES),
-            Part("columns", n_cases * of_columns, (SORTING, GROWING)),
+            Part("cases by rows", share * of_row, STAGES),
+            Part("columns to grow with", n_cases * of_columns, (SORTING, GROWING)),
             *_of_stages(plan(shard), (SORTING, GROWING)),
             *_of_stages(plan(own), (PRUNING,)),
         ]

@@ -206,6 +206,15 @@ class Pieces(NamedTuple):
         number = whole.schema.class_number
         return [np.array([number[name] for name in facts.columns.schema.classes]) for facts in self.facts]
 
+    def any_known(self) -> bool:
+        """Whether any value of any attribute is known."""
+        return any(any(facts.columns.known) for facts in self.facts)
+
+
+def weight_of(client: Client, rows: RowParts) -> float:
+    """What all cases weigh together."""
+    return math.fsum(client.gather(client.map(_weight, rows.parts, pure=False)))
+
 
 def gathered(client: Client, pieces: Sequence[Future]) -> Pieces:
     """The pieces that have rows, with their facts.
@@ -257,3 +266,7 @@ def _finished(piece: Piece, shared: tuple[Whole, Array | None], numbers: Array, 
 
 def _done(table: Table) -> int:
     return table.n_cases
+
+
+def _weight(table: Table) -> float:
+    return float(table.n_cases if table.weights is None else table.weights.sum())

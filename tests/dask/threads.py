@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def client() -> Iterator[Client]:
     """Two workers of one thread each."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client
