@@ -99,7 +99,7 @@ def print_plan_of_workers(client: Client, rows: RowParts, options: Options, engi
         told = [
             {
                 "worker": one.worker.address,
-                "threads": one.worker.cores,
+                "threads": one.worker.threads,
                 "attributes": one.attributes,
                 "available": one.worker.limit,
                 "total": one.memory.total,

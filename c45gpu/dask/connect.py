@@ -23,16 +23,13 @@ class Worker(NamedTuple):
     ----------
     address : str
     threads : int
-        Tasks that it does at a time.
-    cores : int
-        Threads that an engine on it will use.
+        Tasks that it does at a time, and threads that an engine on it uses.
     limit : int or None
         Bytes of memory that it was given, None where it was given no limit.
     """
 
     address: str
     threads: int
-    cores: int
     limit: int | None
 
 
@@ -147,11 +144,9 @@ def workers_of(client: Client) -> list[Worker]:
         When there are none.
     """
     require_workers(client)
-    threads, told = client.nthreads(), client.run(_told)
-    return [Worker(address, threads[address], *told[address]) for address in sorted(told)]
+    threads, limits = client.nthreads(), client.run(_limit)
+    return [Worker(address, threads[address], limits[address]) for address in sorted(limits)]
 
 
-def _told(dask_worker: Any) -> tuple[int, int | None]:
-    from c45gpu.kernels.cpu_crew import cores
-
-    return cores(), dask_worker.memory_manager.memory_limit or None
+def _limit(dask_worker: Any) -> int | None:
+    return dask_worker.memory_manager.memory_limit or None

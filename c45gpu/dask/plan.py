@@ -66,11 +66,12 @@ def plans(client: Client, rows: RowParts, options: Options) -> list[WorkerPlan]:
     of_row = COMMON_BYTES + _bytes_of_row(rows, whole)
     found = []
     for w, worker in enumerate(workers):
-        shard = _shard(whole, w, n_workers)._replace(threads=worker.cores)
-        own = whole._replace(n_cases=share, threads=worker.cores)
+        shard = _shard(whole, w, n_workers)._replace(threads=worker.threads)
+        own = whole._replace(n_cases=share, threads=worker.threads)
         of_columns = COMMON_BYTES + sum(shard.value_bytes) + 4 * (shard.columns - len(shard.value_bytes))
         parts = [
             Part("cases by rows", share * of_row, STAGES),
+            Part("columns on their way", n_cases * of_columns, (SORTING,)),
             Part("columns to grow with", n_cases * of_columns, (SORTING, GROWING)),
             *_of_stages(plan(shard), (SORTING, GROWING)),
             *_of_stages(plan(own), (PRUNING,)),

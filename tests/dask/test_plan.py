@@ -57,7 +57,7 @@ def test_a_limit_that_is_too_low_is_told_and_no_limit_is_none(client: Client) ->
     rows = rows_of_table(client, table(lists=2, few=0, discrete=0))
     one, _ = plans(client, rows, Options())
     huge = one.memory._replace(parts=tuple(part._replace(n_bytes=10_000 * part.n_bytes) for part in one.memory.parts))
-    within = Worker("tcp://far:1", 1, 1, huge.total)
+    within = Worker("tcp://far:1", 1, huge.total)
     require(one._replace(worker=within, memory=huge), 2, N)
     require(one._replace(worker=within._replace(limit=None), memory=huge), 2, N)
     with pytest.raises(
@@ -69,7 +69,7 @@ def test_a_limit_that_is_too_low_is_told_and_no_limit_is_none(client: Client) ->
 def test_training_is_refused_before_it_starts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = rows_of_table(client, table(lists=2, few=0, discrete=0))
     monkeypatch.setattr("c45gpu.dask.plan.LITTLE", 1)
-    monkeypatch.setattr("c45gpu.dask.plan.workers_of", lambda client: [Worker("tcp://far:1", 1, 1, 1000)])
+    monkeypatch.setattr("c45gpu.dask.plan.workers_of", lambda client: [Worker("tcp://far:1", 1, 1000)])
     with pytest.raises(
         MemoryPlanError, match="and may have 1 kB: add workers, or start them with a larger --memory-limit"
     ):
