@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +62,9 @@ def pieces_of(client: Client, X: Any, y: Any, weights: Any = None, categorical: 
     others = [beside(client, name, values, X, blocks) for name, values in (("y", y), ("sample_weight", weights))]
     read = delayed(_piece, pure=False)
     work = [read(categorical, f"partition {i}", *rows) for i, rows in enumerate(zip(blocks, *others, strict=True))]
-    return gathered(client, client.compute(work))
+    with catch_warnings():
+        filterwarnings("ignore", "Sending large graph", UserWarning)  # labels from here: what is sent can be sent again
+        return gathered(client, client.compute(work))
 
 
 def cut_by_rows(X: Any) -> Any:
@@ -101,7 +104,7 @@ def beside(client: Client, name: str, values: Any, X: Any, blocks: list[Any]) ->
     if values is None:
         return [None] * len(blocks)
     if not is_collection(values):
-        return _cut(client, name, np.asarray(values), _lengths(client, X, blocks))
+        return _cut(name, np.asarray(values), _lengths(client, X, blocks))
     if hasattr(values, "chunks"):
         if values.ndim != 1:
             raise DataError(f"{name} has {values.ndim} dimensions where one is due: give one value for each case")
@@ -137,12 +140,10 @@ def _lengths(client: Client, X: Any, blocks: list[Any]) -> list[int]:
     return told or client.gather(client.compute([delayed(len, pure=False)(block) for block in blocks]))
 
 
-def _cut(client: Client, name: str, values: npt.NDArray[Any], lengths: list[int]) -> list[Any]:
+def _cut(name: str, values: npt.NDArray[Any], lengths: list[int]) -> list[Any]:
     if values.shape[:1] != (sum(lengths),):
         raise DataError(f"{name} has the shape {values.shape}, X has {sum(lengths)} rows: give one for each case")
-    parts = np.split(values, np.cumsum(lengths)[:-1])
-    found: list[Any] = client.scatter(parts, hash=False)
-    return found
+    return np.split(values, np.cumsum(lengths)[:-1])
 
 
 def _piece(categorical: Any, place: str, X: Any, y: Any, weights: Any) -> Piece | None:

@@ -187,7 +187,7 @@ class Pieces(NamedTuple):
         times : int
             What all weights that were given are multiplied by.
         """
-        shared = client.scatter([(whole, factors)], broadcast=True, hash=False)[0]
+        shared = client.submit(_both, whole, factors, pure=False)  # a task, to be done again when a worker dies
         parts = [
             client.submit(_finished, piece, shared, numbers, times, pure=False)
             for piece, numbers in zip(self.pieces, self._class_numbers(whole), strict=True)
@@ -262,6 +262,10 @@ def _finished(piece: Piece, shared: tuple[Whole, Array | None], numbers: Array, 
         of_classes = factors[table.classes]
         weights = of_classes if weights is None else weights * of_classes
     return replace(table, weights=weights)
+
+
+def _both(whole: Whole, factors: Array | None) -> tuple[Whole, Array | None]:
+    return whole, factors
 
 
 def _done(table: Table) -> int:
