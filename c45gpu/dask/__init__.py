@@ -2,7 +2,7 @@
 
 Growing works by attributes, pruning by rows. Glossary: a *part* is consecutive rows with all columns, as they were
 brought to the cluster; a *share* is some attributes with all rows, on one worker; a *step* is something that several
-workers are asked to do at once; a *run* is one tree, and an *epoch* of it the time from one loss of a worker to the next.
+workers are asked to do at once; a *run* is one tree, an *epoch* of it the time from one loss of a worker to the next.
 
 Importing this package is cheap, as importing :mod:`c45gpu` is: what is named below is fetched when first used.
 """

@@ -95,11 +95,6 @@ def read_file(
         return _matched_table(file, schema, target, weight, unseen)
     roles = Roles(target_of(file, target), weight, tuple(categorical), tuple(continuous), tuple(ignore))
     return _learned_table(file, roles)
-        return _matched_table(file, schema, target, weight)
-    target = file.own_target if target is None else target
-    if target is None:
-        raise DataError(f"which column is the class? Name one as target: {listed(file.names)}", path)
-    return _learned_table(file, Roles(target, weight, tuple(categorical), tuple(continuous), tuple(ignore)))
 
 
 class Roles(NamedTuple):
@@ -163,8 +158,6 @@ def opened(path: FilePath, openers: Mapping[str, Callable[[FilePath], T]]) -> T:
 
 
 def _learned_table(file: NamedFile, roles: Roles) -> Table:
-    roles.require_fit(file)
-def _learned_table(file: NamedFile, roles: Roles) -> Table:
     return _weighing_something(file, learned_part(file, roles), roles.weight)
 
 
@@ -178,9 +171,7 @@ def learned_part(file: NamedFile, roles: Roles) -> Table:
     OptionError
         When roles do not go together.
     """
-    file.require_names(roles.named)
-    if (twice := first_duplicate(roles.named)) is not None or roles.target == roles.weight:
-        raise OptionError(f"column {shown(twice or roles.target)} has two roles: give it one")
+    roles.require_fit(file)
     wanted = [name for name in file.names if name not in roles.ignore]
     columns = file.read(wanted, {roles.target, *roles.categorical})
     names = [name for name in file.names if name not in roles.apart]
@@ -231,11 +222,7 @@ def _matched_table(file: NamedFile, schema: Schema, target: str | None, weight: 
 def _weights(file: NamedFile, columns: Any, name: str | None) -> npt.NDArray[np.float64] | None:
     if name is None:
         return file.weights
-    fault = partial(file.fault, name)
-    weights = weights_of(columns.column(name), fault)
-    if not weights.any():
-        raise fault(NO_WEIGHT, None)
-    return weights
+    return weights_of(columns.column(name), partial(file.fault, name))
 
 
 def weights_of(column: Column, fault: Fault) -> npt.NDArray[np.float64]:
@@ -256,5 +243,5 @@ def weights_of(column: Column, fault: Fault) -> npt.NDArray[np.float64]:
 
 def _weighing_something(file: NamedFile, table: Table, name: str | None) -> Table:
     if name is not None and table.weights is not None and not table.weights.any():
-        raise file.fault(name, "every weight is zero: give some case a weight above 0", None)
+        raise file.fault(name, NO_WEIGHT, None)
     return table

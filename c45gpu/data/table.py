@@ -194,21 +194,19 @@ class Table:
         """
         return any(_any_unknown(self._held(a)) for a in self.schema.used)
 
-    def take(self, cases: npt.NDArray[Any]) -> Table:
+    def take(self, cases: npt.NDArray[Any] | slice) -> Table:
         """The table of some of the cases.
 
         Parameters
         ----------
-        cases : ndarray of int or of bool
-            Their numbers, or a mask over all cases.
+        cases : ndarray of int or of bool, or slice
+            Their numbers, a mask over all cases, or a slice, which copies nothing.
 
         Returns
         -------
         Table
             Of the same schema, in the order asked for.
         """
-    def take(self, cases: npt.NDArray[Any] | slice) -> Table:
-        """The table of some of the cases, chosen by number, by a boolean mask or as a slice, which copies nothing."""
         columns = [None if column is None else column[cases] for column in self.columns]
         weights = None if self.weights is None else self.weights[cases]
         return Table(self.schema, columns, self.classes[cases], weights)

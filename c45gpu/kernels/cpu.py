@@ -94,12 +94,8 @@ class CpuEngine:
 
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
-        order, memory = None, []
-        if isinstance(self._grower, CountingGrower):
-            order, memory = self._grower.order, self._grower.memory
-        del self._grower  # its lists make room
         grower = self.__dict__.pop("_grower", None)
-        order = grower.order if isinstance(grower, CountingGrower) else None
+        order, memory = (grower.order, grower.memory) if isinstance(grower, CountingGrower) else (None, [])
         del grower  # its lists make room
         if order is None and self._problem.table.has_unknown():
             return DividedPlacement(self._problem, tree, self._crew)
