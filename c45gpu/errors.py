@@ -39,6 +39,10 @@ class ModelError(C45Error, ValueError):
     """A model file is damaged, foreign, or from a newer version."""
 
 
+class CheckpointError(C45Error, ValueError):
+    """A checkpoint is damaged, or of other data or options than training is asked for."""
+
+
 class EngineError(C45Error, RuntimeError):
     """The engine asked for is not to be had here, or cannot do the work; the message says what to do."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from itertools import zip_longest
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -95,6 +96,10 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         What a value of a discrete feature is that did not occur in training.
     engine : str
         What grows the tree, "auto" or the name of an engine. The tree does not depend on it.
+    checkpoint : str, os.PathLike or None
+        A file that `fit` keeps the growing tree in, and goes on from if it is there; it is deleted in the end.
+    checkpoint_every : str or float
+        How often, at most: seconds, or a text such as "30s", "5min" or "1h".
 
     Attributes
     ----------
@@ -145,6 +150,8 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         screen: Features = None,
         unseen: Unseen = "unknown",
         engine: str = "auto",
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: str | float = "5min",
     ) -> None:
         self.criterion = criterion
         self.min_cases = min_cases
@@ -177,6 +184,8 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         self.screen = screen
         self.unseen = unseen
         self.engine = engine
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Grow and prune a tree.
@@ -239,7 +248,14 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         """Set the model; returns what it was trained on."""
         options = self._options()
         table = self._training_table(X, y, weights)
-        self.model_: Model = train(table, options, self.engine, costs=self._cost_matrix())
+        self.model_: Model = train(
+            table,
+            options,
+            self.engine,
+            costs=self._cost_matrix(),
+            checkpoint=self.checkpoint,
+            every=self.checkpoint_every,
+        )
         return table
 
     def _options(self) -> Options:

@@ -107,6 +107,30 @@ class Unseen:
         return beside(stem, ".test")
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Checkpoints:
+    """Training that outlives a crash.
+
+    Parameters
+    ----------
+    checkpoint : str
+        Keep the growing tree in this file, and go on from it if it is there: with the same data and options, and any
+        engine. It is deleted in the end.
+    every : str
+        How often, at most: 30s, 5min, 1h, ...
+    """
+
+    checkpoint: str | None = None
+    every: str = "5min"
+
+    def announced(self) -> Checkpoints:
+        """These, with a note if training goes on from one."""
+        if self.checkpoint is not None and Path(self.checkpoint).exists():
+            note(f"going on from {self.checkpoint}")
+        return self
+
+
 def train(
     source: str | None = None,
     /,
@@ -123,6 +147,7 @@ def train(
     dask: str | None = None,
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    checkpoints: Checkpoints | None = None,
     loudness: Loudness | None = None,
     colouring: Colouring | None = None,
 ) -> None:
@@ -158,6 +183,8 @@ def train(
         Read the data, say which engine would be used and how much memory it would need, and leave it at that.
     as_json : bool
         Print one JSON document.
+    checkpoints : Checkpoints
+        Training that outlives a crash.
     loudness : Loudness
         What is told beside the result.
     colouring : Colouring
@@ -179,6 +206,21 @@ def train(
             note(f"the model is saved in {output}")
         on_train = cases.judged(model)
     _print(model, on_train, test, as_json, Page.of(colouring))
+        table = weighted_by_class(table, class_weights_of_text(class_weight))
+    if dry_run:
+        from c45gpu.cli.dry_run import print_plan
+
+        print_plan(table, options, engine, as_json)
+        return
+    kept = (checkpoints or Checkpoints()).announced()
+    model = trained(table, options, engine, (costs or Costs()).matrix(where, table.schema), kept)
+    test = None if test_path is None else table_for(model, test_path, unseen="error")
+    if output is not None:
+        from c45gpu.model.store import save
+
+        save(model, output)
+        note(f"the model is saved in {output}")
+    _print(model, table, test, as_json, Page.of(colouring))
 
 
 def one_source(source: str | None, stem: str | None) -> str:
@@ -194,8 +236,15 @@ def one_source(source: str | None, stem: str | None) -> str:
     return source or stem or ""
 
 
-def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.float64] | None = None) -> Model:
+def trained(
+    table: Table,
+    options: Options,
+    engine: str,
+    costs: npt.NDArray[np.float64] | None = None,
+    checkpoints: Checkpoints | None = None,
+) -> Model:
     """A model of a table, with progress for whoever watches."""
+    kept = checkpoints or Checkpoints()
     from c45gpu.induction.train import train as grown_and_pruned
 
     weight = float(table.n_cases if table.weights is None else table.weights.sum())
@@ -208,6 +257,9 @@ def trained(table: Table, options: Options, engine: str, costs: npt.NDArray[np.f
 
 def warn_of_one_class(model: Model) -> None:
     """Tell that there was nothing to learn."""
+        model = grown_and_pruned(
+            table, options, engine, told[0], costs, stages=told[1], checkpoint=kept.checkpoint, every=kept.every
+        )
     present = [
         name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
     ]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from c45gpu.choose import NO_TEST
 from c45gpu.data.table import Floats, Table
 from c45gpu.induction.apart import load_apart
+from c45gpu.induction.checkpoint import Kept
 from c45gpu.induction.groups import Groups, ragged
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
 from c45gpu.induction.progress import Progress
@@ -51,6 +52,20 @@ class Open(NamedTuple):
         """These, then others."""
         key = np.concatenate([self.key, others.key])
         return Open(np.concatenate([self.node, others.node]), key, np.concatenate([self.depth, others.depth]))
+
+
+def kept_tree(growing: GrowingTree, open_nodes: Open) -> Kept:
+    """A tree that is being grown, and its open nodes, for a checkpoint."""
+    nodes = {f"nodes/{name}": array for name, array in growing.nodes.items()}
+    opened = {f"open/{name}": array for name, array in open_nodes._asdict().items()}
+    return Kept({}, {**nodes, "values": growing.values, **opened})
+
+
+def tree_of(kept: Kept, problem: Problem) -> tuple[GrowingTree, Open]:
+    """The tree that a checkpoint keeps, and its open nodes."""
+    nodes = {name.removeprefix("nodes/"): x for name, x in kept.arrays.items() if name.startswith("nodes/")}
+    growing = GrowingTree.of(problem.table.schema, problem.settings.case_units, nodes, kept.arrays["values"])
+    return growing, Open(*(kept.arrays[f"open/{name}"] for name in Open._fields))
 
 
 class Start(NamedTuple):
@@ -129,6 +144,10 @@ class Grower:
         """The tree as grown, collapsed."""
         settings = self._problem.settings
         return self.growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
+
+    def kept(self) -> Kept:
+        """What is done so far, for a checkpoint."""
+        return kept_tree(self.growing, self.open)
 
     def _chosen(self) -> Splits:
         """The best test of each open node that has one."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import Grower
+from c45gpu.induction.checkpoint import Checkpoint, Kept
+from c45gpu.induction.grow import Grower, tree_of
 from c45gpu.induction.limits import Limits
 from c45gpu.induction.options import Options
 from c45gpu.induction.progress import NOBODY, Watch
+from c45gpu.induction.resume import ResumedGrower
 from c45gpu.induction.screen import ScreenedGrower
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Problem
@@ -19,16 +21,25 @@ def grown(
     options: Options | None = None,
     watch: Watch = NOBODY,
     whole: Table | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Tree:
     """The tree as grown on a problem; `watch` is told of each step. See :class:`.grow.Grower`."""
     watch.at("sorting")
-    grower: Grower | ScreenedGrower
-    if options is not None and options.screen is not None:
-        grower = ScreenedGrower(engine, problem, options, whole)
-    else:
-        limits = None if options is None else Limits.of(options, len(problem.used))
-        grower = Grower(engine, problem, whole, limits)
+    grower = _grower(engine, problem, options or Options(), whole, None if checkpoint is None else checkpoint.begun)
     watch.at("growing")
     for step in grower:
+        if checkpoint is not None:
+            checkpoint.offer(grower)
         watch.grown(step)
     return grower.tree
+
+
+def _grower(
+    engine: Engine, problem: Problem, options: Options, whole: Table | None, begun: Kept | None
+) -> Grower | ResumedGrower | ScreenedGrower:
+    if options.screen is not None:
+        return ScreenedGrower(engine, problem, options, whole, begun=begun)
+    limits = Limits.of(options, len(problem.used))
+    if begun is None:
+        return Grower(engine, problem, whole, limits)
+    return ResumedGrower(engine, problem, *tree_of(begun, problem), whole, limits)

@@ -14,7 +14,8 @@ import numpy as np
 
 from c45gpu.data.table import Table
 from c45gpu.induction.apart import MOST_APART
-from c45gpu.induction.grow import Grower, Open, Start
+from c45gpu.induction.checkpoint import Kept
+from c45gpu.induction.grow import Grower, Open, Start, kept_tree
 from c45gpu.induction.limits import Limits, Stops
 from c45gpu.induction.progress import Progress
 from c45gpu.kernels.descend import divide
@@ -89,6 +90,10 @@ class ResumedGrower:
         if self._problem.placed:
             self._engine.load(self._problem)
         return self.growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
+
+    def kept(self) -> Kept:
+        """What is done so far, for a checkpoint."""
+        return kept_tree(self.growing, self.open)
 
     def _grower(self, nodes: Open, here: Instances, first: int) -> Grower:
         part = replace(part_of(self._problem, here.case, here.units), placed=False)

@@ -26,10 +26,12 @@ import numpy.typing as npt
 from c45gpu.choose import Facts, is_leaf
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import Grower, Open, Start
+from c45gpu.induction.checkpoint import Kept
+from c45gpu.induction.grow import Grower, Open, Start, kept_tree, tree_of
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, root_key, sampled
 from c45gpu.induction.options import Options, n_features
 from c45gpu.induction.progress import Progress
+from c45gpu.induction.resume import instances_at
 from c45gpu.kernels.descend import divide, sums
 from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Bools, Candidates, Int64s, Problem
@@ -77,10 +79,18 @@ class ScreenedGrower:
         Where the problem's cases are a window of it.
     sample : int, optional
         Cases that attributes are ranked on; :data:`SAMPLE` if absent.
+    begun : Kept, optional
+        Go on with this tree.
     """
 
     def __init__(
-        self, engine: Engine, problem: Problem, options: Options, whole: Table | None = None, sample: int | None = None
+        self,
+        engine: Engine,
+        problem: Problem,
+        options: Options,
+        whole: Table | None = None,
+        sample: int | None = None,
+        begun: Kept | None = None,
     ) -> None:
         self._engine, self._problem, self._whole = engine, problem, whole or problem.table
         self._sample = sample or SAMPLE
@@ -93,6 +103,9 @@ class ScreenedGrower:
         root = Branch(0, 0, root_key(options.random_state), cases, problem.units, np.arange(len(problem.used)))
         self._varied = self._varied_at(root)
         self._queue = deque([] if self._leaves(totals)[0] else [root._replace(attributes=self._varied)])
+        if begun is not None:
+            self.growing, nodes = tree_of(begun, problem)
+            self._queue = deque(self._waiting(nodes, begun))
 
     def __iter__(self) -> Iterator[Progress]:
         while self._queue:
@@ -111,6 +124,25 @@ class ScreenedGrower:
         tested = np.flatnonzero(np.isin(self._problem.used, tree.attribute))
         self._engine.load(self._part(None, self._problem.units, tested))
         return tree
+
+    def kept(self) -> Kept:
+        """What is done so far, for a checkpoint."""
+        queue = self._queue
+        depths, nodes = (np.array([getattr(b, x) for b in queue], np.int64) for x in ("depth", "node"))
+        keys = np.array([b.key[0] for b in queue], np.uint64)
+        tree = kept_tree(self.growing, Open(nodes, keys, depths))
+        start = np.cumsum([0, *(len(b.attributes) for b in queue)], dtype=np.int64)
+        attributes = np.concatenate([start[:0], *(b.attributes for b in queue)])
+        return tree._replace(arrays=tree.arrays | {"open/first": start, "open/attributes": attributes})
+
+    def _waiting(self, nodes: Open, begun: Kept) -> Iterator[Branch]:
+        """The nodes that were to be grown below."""
+        found = instances_at(self.growing, self._problem, nodes.node)
+        start = np.searchsorted(found.node, np.arange(len(nodes.node) + 1))
+        first, attributes = begun.arrays["open/first"], begun.arrays["open/attributes"]
+        for i, (node, depth) in enumerate(zip(nodes.node.tolist(), nodes.depth.tolist(), strict=True)):
+            here, may_test = slice(start[i], start[i + 1]), attributes[first[i] : first[i + 1]]
+            yield Branch(node, depth, nodes.key[i : i + 1], found.case[here], found.units[here], may_test)
 
     def _grow(self, branch: Branch) -> None:
         """One level below a large branch, or all below a small one."""

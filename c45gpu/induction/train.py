@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
 import numpy.typing as npt
 
 from c45gpu.data.table import Table
+from c45gpu.induction.checkpoint import Checkpoint
 from c45gpu.induction.costs import class_factors, decided_by_cost, scaled
 from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
@@ -31,6 +33,8 @@ def train(
     costs: npt.ArrayLike | None = None,
     *,
     stages: Callable[[Stage], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    every: str | float = "5min",
 ) -> Model:
     """Grow a tree on a table and prune it; several trees, and keep the best, where windowing is asked for.
 
@@ -49,6 +53,10 @@ def train(
     stages : callable, optional
         Called with a :class:`~c45gpu.induction.progress.Stage` when sorting, growing or pruning begins, and as pruning
         goes on.
+    checkpoint : str or os.PathLike, optional
+        A file to keep the growing tree in, after a level, and to go on from if it is there. It is deleted in the end.
+    every : str or float
+        How often, at most: seconds, or a text such as "30s", "5min" or "1h".
 
     Returns
     -------
@@ -57,6 +65,8 @@ def train(
 
     Raises
     ------
+    CheckpointError
+        When there is a checkpoint that cannot be read, or is of other data or options.
     DataError
         When there is nothing to learn from.
     EngineError
@@ -64,15 +74,20 @@ def train(
     OptionError
         When the costs are none.
     """
-    watch = Watch(progress, stages)
-    if costs is None:
-        return _trained(table, options or Options(), engine, watch)
-    matrix = as_costs(costs, table.schema.n_classes)
-    factors = class_factors(table, matrix)
-    return decided_by_cost(_trained(scaled(table, factors), options or Options(), engine, watch), matrix, factors)
+    options, watch = options or Options(), Watch(progress, stages)
+    matrix = None if costs is None else as_costs(costs, table.schema.n_classes)
+    factors = None if matrix is None else class_factors(table, matrix)
+    table = table if factors is None else scaled(table, factors)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, every, table, options)
+    model = _trained(table, options, engine, watch, kept)
+    if kept is not None:
+        kept.remove()
+    return model if matrix is None or factors is None else decided_by_cost(model, matrix, factors)
 
 
-def _trained(table: Table, options: Options, engine: str | Engine, watch: Watch) -> Model:
+def _trained(
+    table: Table, options: Options, engine: str | Engine, watch: Watch, checkpoint: Checkpoint | None
+) -> Model:
     problem = pose(table, options)
     held = held_out(problem.table, options.held_out, options.random_state) if options.prune == "rep" else None
     problem = problem if held is None else pose(held.growing, options)
@@ -81,10 +96,10 @@ def _trained(table: Table, options: Options, engine: str | Engine, watch: Watch)
     worker = open_engine(engine, problem.table.n_cases * len(problem.used)) if isinstance(engine, str) else engine
     try:
         if options.windowed:
-            tree, simple, trials = train_windowed(problem, options, worker, watch)
+            tree, simple, trials = train_windowed(problem, options, worker, watch, checkpoint)
             record["trials"] = trials
         else:
-            tree = grown(worker, problem, options, watch)
+            tree = grown(worker, problem, options, watch, checkpoint=checkpoint)
             simple = pruned(tree, worker, problem, options, watch)
             if held is not None:
                 simple = without_impossible_values(reduced_error_pruned(tree, pose(held.pruning, options)))

@@ -14,11 +14,12 @@ attribute has many values if it has them for the number of all cases, and all ca
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from c45gpu.induction.checkpoint import Checkpoint, Kept
 from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
@@ -31,6 +32,7 @@ from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.predict import predicted_classes
 from c45gpu.model.tree import LEAF, Tree, ranges
 
+_TREES = ("unpruned", "pruned")
 TRIALS = 10  # where windowing is asked for and their number is not
 
 
@@ -96,7 +98,11 @@ class Trial(NamedTuple):
 
 
 def train_windowed(
-    whole: Problem, options: Options, engine: Engine, watch: Watch = NOBODY
+    whole: Problem,
+    options: Options,
+    engine: Engine,
+    watch: Watch = NOBODY,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[Tree, Tree, list[dict[str, Any]]]:
     """Grow and prune a tree in several trials, and keep the one that pruning expects the least errors of.
 
@@ -110,6 +116,8 @@ def train_windowed(
         Ready to load; it is left open.
     watch : Watch
         Told of each tree.
+    checkpoint : Checkpoint, optional
+        Trials that have run are kept in it.
 
     Returns
     -------
@@ -121,7 +129,13 @@ def train_windowed(
         on as many unseen cases; `chosen` is True for one trial.
     """
     windowing = Windowing(whole, options, engine, watch)
-    trials = [windowing.trial() for _ in range(windowing.windows.trials)]
+    if checkpoint is not None and checkpoint.begun is not None:
+        windowing.resume(checkpoint.begun)
+    trials = windowing.trials
+    while len(trials) < windowing.windows.trials:
+        trials.append(windowing.trial())
+        if checkpoint is not None:
+            checkpoint.offer(windowing)
     chosen = min(trials, key=lambda trial: float(trial.pruned.errors[0]))  # the first of equals
     return chosen.unpruned, chosen.pruned, [trial.facts(trial is chosen) for trial in trials]
 
@@ -134,6 +148,27 @@ class Windowing:
         self._whole, self._options, self._engine, self._watch = whole, options, engine, watch
         self._chance = np.random.default_rng(options.random_state)
         self._order = np.arange(whole.table.n_cases)
+        self.trials: list[Trial] = []
+
+    def kept(self) -> Kept:
+        """The trials that have run, for a checkpoint."""
+        trees = {
+            f"{i}/{name}/{f.name}": getattr(getattr(trial, name), f.name)
+            for i, trial in enumerate(self.trials)
+            for name in _TREES
+            for f in fields(Tree)
+        }
+        facts = [{"cycles": [asdict(cycle) for cycle in trial.cycles], "best": trial.best} for trial in self.trials]
+        chance = self._chance.bit_generator.state
+        return Kept({"trials": facts, "chance": chance}, {"order": self._order, **trees})
+
+    def resume(self, kept: Kept) -> None:
+        """Go on after the trials that have run."""
+        self._order, self._chance.bit_generator.state = kept.arrays["order"], kept.facts["chance"]
+        for i, facts in enumerate(kept.facts["trials"]):
+            cycles = [Cycle(**cycle) for cycle in facts["cycles"]]
+            trees = (Tree(**{f.name: kept.arrays[f"{i}/{name}/{f.name}"] for f in fields(Tree)}) for name in _TREES)
+            self.trials.append(Trial(cycles, facts["best"], *trees))
 
     def trial(self) -> Trial:
         """Run a trial."""
