@@ -33,6 +33,7 @@ def test_default_parameters() -> None:
     options = {**Options().to_dict(), "prune": True, "random_state": None}
     own = {"categorical_features": "from_dtype", "engine": "auto"}
     own |= {"class_weight": None, "costs": None, "laplace": False, "unseen": "unknown"}
+    own |= {"checkpoint": None, "checkpoint_every": "5min"}
     assert C45Classifier().get_params() == options | own
 
 
