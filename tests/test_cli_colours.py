@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -76,7 +77,9 @@ def test_colours_are_for_a_terminal_unless_asked_for(penguins: str, capsys: pyte
 
 def test_groups_of_values_are_coloured_one_by_one(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = "train", str(examples / "penguins"), "-s", "--json"
-    assert printed(capsys, *asked, "--color", "always") == printed(capsys, *asked)
+    documents = [json.loads(printed(capsys, *asked, *how)) for how in ([], ["--color", "always"])]
+    assert [document.pop("training")["engine"] for document in documents] == ["reference", "reference"]
+    assert documents[0] == documents[1]
     text = printed(capsys, *asked[:3], "--color", "always")
     assert "in {\x1b[36m" in text
     trees = STYLE.sub("", text).partition("Evaluation on")[0].strip()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from c45gpu.cli.screen import is_watched
 
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from c45gpu.data.watching import Watched
     from c45gpu.induction.progress import Progress, Stage
 
+Done = TypeVar("Done")
+
 SHARE_THAT_TELLS: Final = 0.05  # of the work; from less than that no one can say how long the rest will take
 BAR_WIDTH: Final = 14  # columns; a level's text and both times fit beside it into 80
 MEGABYTE: Final = 1e6
+
+
+def timed(work: Callable[[], Done]) -> tuple[Done, float]:
+    """What work gives, and the seconds that it takes."""
+    start = time.perf_counter()
+    return work(), time.perf_counter() - start
 
 
 class Meter:

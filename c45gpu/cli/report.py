@@ -19,6 +19,7 @@ def report(
     output: Annotated[str, Parameter(name=("--output", "-o"))],
     data: str | None = None,
     title: str | None = None,
+    record: str | None = None,
 ) -> None:
     """Write a page to look at a tree in a browser: one HTML file that needs no network.
 
@@ -34,12 +35,17 @@ def report(
         gained.
     title : str
         The heading of the page. [default: the name of the model file]
+    record : str
+        What c45gpu train --record saved: the page then shows engine, times and memory.
     """
+    from c45gpu.induction.record import load_record
     from c45gpu.model.store import load
     from c45gpu.report import report_html
 
     kept = load(model)
     table, name = (None, "") if data is None else (table_for(kept, data), Path(data).name)
-    content = report_html(kept, table, name=name, title=Path(model).name if title is None else title)
+    training = None if record is None else load_record(record, kept)
+    heading = Path(model).name if title is None else title
+    content = report_html(kept, table, name=name, title=heading, record=training)
     write(content.encode("utf-8", "replace"), output)
     note(f"the report is saved in {output}")

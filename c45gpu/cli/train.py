@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,11 @@ from cyclopts import Parameter
 
 from c45gpu.cli.cases import Columns, stem_of, table_for
 from c45gpu.cli.colours import Colouring, Page
+from c45gpu.cli.kept import Checkpoints, Outputs
 from c45gpu.cli.learning import Learning, Stopping, letters_of
 from c45gpu.cli.places import cases_of
 from c45gpu.cli.progress import training_of
+from c45gpu.cli.progress import timed, training_of
 from c45gpu.cli.screen import Loudness, note, speak, warn
 from c45gpu.errors import OptionError
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from c45gpu.data.schema import Schema
     from c45gpu.data.table import Table
     from c45gpu.induction.options import Options
+    from c45gpu.induction.record import Recording
     from c45gpu.model.store import Model
     from c45gpu.show.document import Judged
 
@@ -107,30 +111,6 @@ class Unseen:
         return beside(stem, ".test")
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Checkpoints:
-    """Training that outlives a crash.
-
-    Parameters
-    ----------
-    checkpoint : str
-        Keep the growing tree in this file, and go on from it if it is there: with the same data and options, and any
-        engine. It is deleted in the end.
-    every : str
-        How often, at most: 30s, 5min, 1h, ...
-    """
-
-    checkpoint: str | None = None
-    every: str = "5min"
-
-    def announced(self) -> Checkpoints:
-        """These, with a note if training goes on from one."""
-        if self.checkpoint is not None and Path(self.checkpoint).exists():
-            note(f"going on from {self.checkpoint}")
-        return self
-
-
 def train(
     source: str | None = None,
     /,
@@ -142,7 +122,7 @@ def train(
     costs: Costs | None = None,
     class_weight: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     unseen: Unseen | None = None,
-    output: Annotated[str | None, Parameter(name=("--output", "-o"))] = None,
+    outputs: Outputs | None = None,
     engine: str = "auto",
     dask: str | None = None,
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -172,8 +152,8 @@ def train(
         so that all classes weigh the same.
     unseen : Unseen
         Cases that the tree is not trained on.
-    output : str
-        Save the model in this file.
+    outputs : Outputs
+        Files that training leaves.
     engine : str
         What grows the tree; c45gpu info lists the engines. The tree does not depend on it.
     dask : str
@@ -201,6 +181,9 @@ def train(
         test = None if test_path is None else table_for(model, test_path, unseen="error")
         if output is not None:
             from c45gpu.model.store import save
+    table, seconds = timed(partial(training_table, where, columns or Columns()))
+    if class_weight:
+        from c45gpu.data.classweights import class_weights_of_text, weighted_by_class
 
             save(model, output)
             note(f"the model is saved in {output}")
@@ -212,15 +195,13 @@ def train(
 
         print_plan(table, options, engine, as_json)
         return
-    kept = (checkpoints or Checkpoints()).announced()
-    model = trained(table, options, engine, (costs or Costs()).matrix(where, table.schema), kept)
-    test = None if test_path is None else table_for(model, test_path, unseen="error")
-    if output is not None:
-        from c45gpu.model.store import save
+    from c45gpu.induction.record import Recording
 
-        save(model, output)
-        note(f"the model is saved in {output}")
-    _print(model, table, test, as_json, Page.of(colouring))
+    kept, recording = (checkpoints or Checkpoints()).announced(), Recording(seconds)
+    model = trained(table, options, engine, (costs or Costs()).matrix(where, table.schema), kept, recording)
+    test = None if test_path is None else table_for(model, test_path, unseen="error")
+    (outputs or Outputs()).write(model, recording)
+    _print(model, table, test, recording if as_json else None, Page.of(colouring))
 
 
 def one_source(source: str | None, stem: str | None) -> str:
@@ -242,6 +223,7 @@ def trained(
     engine: str,
     costs: npt.NDArray[np.float64] | None = None,
     checkpoints: Checkpoints | None = None,
+    recording: Recording | None = None,
 ) -> Model:
     """A model of a table, with progress for whoever watches."""
     kept = checkpoints or Checkpoints()
@@ -258,7 +240,15 @@ def trained(
 def warn_of_one_class(model: Model) -> None:
     """Tell that there was nothing to learn."""
         model = grown_and_pruned(
-            table, options, engine, told[0], costs, stages=told[1], checkpoint=kept.checkpoint, every=kept.every
+            table,
+            options,
+            engine,
+            told[0],
+            costs,
+            stages=told[1],
+            checkpoint=kept.checkpoint,
+            every=kept.every,
+            recording=recording,
         )
     present = [
         name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
@@ -268,15 +258,17 @@ def warn_of_one_class(model: Model) -> None:
 
 
 def _print(model: Model, on_train: Judged, test: Table | None, as_json: bool, page: Page) -> None:
+def _print(model: Model, table: Table, test: Table | None, recording: Recording | None, page: Page) -> None:
+    """Print trees and verdicts; one JSON document if there is a recording to go into it."""
     from c45gpu.show.verdict import judged
 
     on_test = None if test is None else judged(model, test)
-    if as_json:
+    if recording is not None:
         from c45gpu.show.document import document, write_json
 
         whole = document(model, letters_of(model), train=on_train, test=on_test)
         trials = {"trials": model.record["trials"]} if "trials" in model.record else {}
-        write_json(whole | trials, sys.stdout)
+        write_json(whole | trials | {"training": recording.record(model)}, sys.stdout)
         return
     from c45gpu.show.text import trees_text
     from c45gpu.show.trials import trials_text

@@ -17,6 +17,7 @@ from c45gpu.induction.problem import pose
 from c45gpu.induction.progress import Progress, Stage, Watch
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.prunings import held_out, reduced_error_pruned
+from c45gpu.induction.record import Recording
 from c45gpu.induction.soften import softened
 from c45gpu.induction.window import train_windowed
 from c45gpu.kernels.engine import Engine, open_engine
@@ -35,6 +36,7 @@ def train(
     stages: Callable[[Stage], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     every: str | float = "5min",
+    recording: Recording | None = None,
 ) -> Model:
     """Grow a tree on a table and prune it; several trees, and keep the best, where windowing is asked for.
 
@@ -57,6 +59,8 @@ def train(
         A file to keep the growing tree in, after a level, and to go on from if it is there. It is deleted in the end.
     every : str or float
         How often, at most: seconds, or a text such as "30s", "5min" or "1h".
+    recording : Recording, optional
+        Takes down engine, times and memory, which the model does not tell; see :mod:`c45gpu.induction.record`.
 
     Returns
     -------
@@ -74,19 +78,26 @@ def train(
     OptionError
         When the costs are none.
     """
-    options, watch = options or Options(), Watch(progress, stages)
+    options, watch = options or Options(), Watch(progress, stages, recording)
     matrix = None if costs is None else as_costs(costs, table.schema.n_classes)
     factors = None if matrix is None else class_factors(table, matrix)
     table = table if factors is None else scaled(table, factors)
     kept = None if checkpoint is None else Checkpoint(checkpoint, every, table, options)
-    model = _trained(table, options, engine, watch, kept)
+    model = _trained(table, options, engine, watch, kept, recording)
     if kept is not None:
         kept.remove()
+    if recording is not None:
+        recording.finished()
     return model if matrix is None or factors is None else decided_by_cost(model, matrix, factors)
 
 
 def _trained(
-    table: Table, options: Options, engine: str | Engine, watch: Watch, checkpoint: Checkpoint | None
+    table: Table,
+    options: Options,
+    engine: str | Engine,
+    watch: Watch,
+    checkpoint: Checkpoint | None,
+    recording: Recording | None,
 ) -> Model:
     problem = pose(table, options)
     held = held_out(problem.table, options.held_out, options.random_state) if options.prune == "rep" else None
@@ -95,6 +106,8 @@ def _trained(
     record: dict[str, Any] = {"cases": problem.table.n_cases, "weight": total}
     worker = open_engine(engine, problem.table.n_cases * len(problem.used)) if isinstance(engine, str) else engine
     try:
+        if recording is not None:
+            recording.opened(worker, checkpoint is not None and checkpoint.begun is not None)
         if options.windowed:
             tree, simple, trials = train_windowed(problem, options, worker, watch, checkpoint)
             record["trials"] = trials
@@ -104,6 +117,8 @@ def _trained(
             if held is not None:
                 simple = without_impossible_values(reduced_error_pruned(tree, pose(held.pruning, options)))
                 record["held_out"] = held.pruning.n_cases
+        if options.soft_thresholds:
+            watch.at("softening")
         soft = softened(simple, problem, worker.route) if options.soft_thresholds else None
     finally:
         worker.close()

@@ -40,6 +40,11 @@ class CpuEngine:
         self._crew = Crew(threads)
         self._grower: CountingGrower | DividingGrower
 
+    @property
+    def threads(self) -> int:
+        """How many workers it has."""
+        return self._crew.size
+
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root.
 

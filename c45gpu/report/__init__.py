@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from c45gpu.data.table import Table
+from c45gpu.induction.record import require_record_of
 from c45gpu.model.store import Model
 from c45gpu.report.document import Cases, report_document
 from c45gpu.report.page import page
@@ -11,7 +14,12 @@ __all__ = ["report_html"]
 
 
 def report_html(
-    model: Model, table: Table | None = None, *, name: str = "these cases", title: str = "c45gpu report"
+    model: Model,
+    table: Table | None = None,
+    *,
+    name: str = "these cases",
+    title: str = "c45gpu report",
+    record: dict[str, Any] | None = None,
 ) -> str:
     """A model as a page to look at.
 
@@ -26,6 +34,8 @@ def report_html(
         What the page calls the cases.
     title : str
         The heading of the page.
+    record : dict, optional
+        How the model was trained; see :mod:`c45gpu.induction.record`.
 
     Returns
     -------
@@ -36,6 +46,10 @@ def report_html(
     ------
     DataError
         When no case has a class.
+    ModelError
+        When the record is of another model.
     """
+    if record is not None:
+        require_record_of(model, record)
     cases = None if table is None else Cases.of(model, table, name)
-    return page(report_document(model, cases, title), title)
+    return page(report_document(model, cases, title, record), title)

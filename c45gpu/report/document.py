@@ -6,6 +6,7 @@
  "trees": {"pruned": tree, "unpruned": tree}, the latter where it is another; see c45gpu.report.columns
  "importances": {"pruned": [...]},            of each attribute, by tree
  "options": {...}, "record": {...},           of the model file
+ "training": {...},                           if it is known how it was trained: see c45gpu.induction.record
  "cases": {"name", "n", "training",           if there are cases
            "at_nodes": {"pruned": classes},   unless they are the training cases
            "evaluation": {"pruned": facts}, "scans": {"pruned": {node: scan}}},    see c45gpu.report.gains
@@ -70,7 +71,9 @@ class Cases:
         return cases
 
 
-def report_document(model: Model, cases: Cases | None, title: str) -> dict[str, Any]:
+def report_document(
+    model: Model, cases: Cases | None, title: str, training: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Everything that a report shows; its fields are listed at the top of this module.
 
     Parameters
@@ -78,6 +81,8 @@ def report_document(model: Model, cases: Cases | None, title: str) -> dict[str, 
     model : Model
     cases : Cases or None
     title : str
+    training : dict, optional
+        How the model was trained.
 
     Returns
     -------
@@ -98,6 +103,8 @@ def report_document(model: Model, cases: Cases | None, title: str) -> dict[str, 
         "options": model.options,
         "record": model.record,
     }
+    if training is not None:
+        whole["training"] = training
     if model.costs is not None:
         whole["costs"] = model.costs.tolist()
     if model.options.get("compat") == "r8":

@@ -9,7 +9,8 @@
                                                               and with costs "cost_before", "cost_after" of a case
  "test": ...,                                                 likewise, of the test cases
  "test_pred_unpruned": [0, ...], "test_pred_pruned": [0, ...],
- "test_classsum_pruned": [[0.75, 0.25], ...]}
+ "test_classsum_pruned": [[0.75, 0.25], ...],
+ "trials": [...], "training": {...}}                          added by the command: windows, how it was trained
 
 node = {"type": "leaf" | "threshold" | "discrete" | "subset", "leaf": class number, "items": weight of the training
         cases, "errors", "dist": weight for each class, and unless it is a leaf "att", "att_name", for a threshold

@@ -123,7 +123,6 @@ function rules(report) {
 }
 
 function record(report) {
-  const pairs = (facts) => Object.entries(facts).map(([name, value]) => [name, plain(value)]);
   const facts = { ...report.record, classes: report.classes.length, attributes: report.attributes.length };
   return card(
     "record",
@@ -135,12 +134,51 @@ function record(report) {
       make("summary", {}, "Options"),
       table("Options of the learner", ["option", "value"], pairs(report.options)),
     ),
-    make(
-      "p",
-      { class: "hint" },
-      `Every engine grows the same tree, so a model keeps neither engine nor times. Report by c45gpu ${report.version}.`,
-    ),
+    training(report),
+    make("p", { class: "hint" }, `Report by c45gpu ${report.version}.`),
   );
+}
+
+function training(report) {
+  if (!report.training) {
+    const told =
+      "Every engine grows the same tree, so a model keeps neither engine nor times; c45gpu train --record does.";
+    return make("p", { class: "hint" }, told);
+  }
+  const { engine, threads, levels, seconds, packages, resumed, finished, system, python } = report.training;
+  const facts = {
+    engine: `${engine}, ${threads} ${threads === 1 ? "thread" : "threads"}`,
+    levels: `${levels}${resumed ? ", since training went on from a checkpoint" : ""}`,
+    "most memory": memory(report.training.peak_memory),
+    "processor time": duration(report.training.processor_seconds),
+    finished,
+    "made with": `c45gpu ${report.training.c45gpu}, Python ${python} on ${system}`,
+    packages: Object.entries(packages)
+      .map((pair) => pair.join(" "))
+      .join(", "),
+  };
+  const times = Object.entries(seconds).map(([stage, time]) => [
+    stage,
+    bar(seconds.all ? time / seconds.all : 0, duration(time)),
+  ]);
+  return make(
+    "div",
+    {},
+    table("How it was trained", ["fact", "value"], pairs(facts)),
+    table("What took how long", ["stage", "time"], times),
+  );
+}
+
+function pairs(facts) {
+  return Object.entries(facts).map(([name, value]) => [name, plain(value)]);
+}
+
+function duration(seconds) {
+  return `${seconds.toPrecision(3)} s`;
+}
+
+function memory(bytes) {
+  return bytes === null ? "not known" : `${Math.round(bytes / 1e6).toLocaleString("en")} MB`;
 }
 
 function plain(value) {

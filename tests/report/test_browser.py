@@ -18,8 +18,10 @@ import pytest
 
 from c45gpu import Options, train
 from c45gpu.data.c45files import read_cases, read_names
+from c45gpu.induction.record import Recording
 from c45gpu.model.predict import class_frequencies
-from c45gpu.model.store import Model
+from c45gpu.model.store import Model, model_bytes
+from c45gpu.report import report_html
 from c45gpu.report.columns import cases_at_nodes
 from c45gpu.report.gains import scans_of
 from tests.golden_trees import chain, tree_of
@@ -94,6 +96,20 @@ def questions(page: Any) -> list[str]:
 
 def node(page: Any, number: int) -> Any:
     return page.locator(f'#drawing [data-node="{number}"]')
+
+
+def test_how_it_was_trained(examples: Path, opened: Open) -> None:
+    model, table = penguins(examples)
+    recording = Recording(0.25)
+    assert model_bytes(train(table, Options(), "reference", recording=recording)) == model_bytes(model)
+    card = opened(report_html(model, record=recording.record(model))).locator("section[aria-labelledby=record]")
+    told = card.inner_text()
+    assert "reference, 1 thread" in told
+    assert re.search(r"most memory\s+[\d,]+ MB", told)
+    assert re.search(r"reading\s+0\.250 s", told)
+    assert re.search(r"growing\s+[\d.e-]+ s", told)
+    without = opened(report_html(model)).locator("section[aria-labelledby=record]").inner_text()
+    assert "c45gpu train --record does" in without
 
 
 def test_the_penguins(examples: Path, opened: Open, screenshots: Path) -> None:
