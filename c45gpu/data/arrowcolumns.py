@@ -100,13 +100,39 @@ def numbers(column: Column, fault: Fault) -> Floats:
 
 
 def floats(column: Column, kind: type[np.floating[Any]]) -> Floats:
-    """A column of numbers as one array of the given type, NaN where it is null, copied once."""
+    """A column of numbers as one array of the given type, NaN where it is null, copied once.
+
+    It is not copied where it is one array of that type already, with a NaN in the place of each null: then the array
+    is only to be read, though it does not say so.
+    """
+    if column.num_chunks == 1 and (there := _in_place(column.chunk(0), kind)) is not None:
+        return there
     result: Floats = np.empty(len(column), kind)
     at = 0
     for chunk in column.chunks:
         result[at : at + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
         at += len(chunk)
     return result
+
+
+class _Readable:
+    """Memory that NumPy takes for writable, for compiled code tells writable arrays apart and is compiled for those."""
+
+    def __init__(self, values: Floats) -> None:
+        described = values.__array_interface__
+        self.values = values  # keeps the memory
+        self.__array_interface__ = described | {"data": (described["data"][0], False)}
+
+
+def _in_place(chunk: Any, kind: type[np.floating[Any]]) -> Floats | None:
+    """The memory of an Arrow array, if it is what :func:`floats` is to give."""
+    if not len(chunk) or chunk.type != pa.from_numpy_dtype(kind):
+        return None
+    known = pa.Array.from_buffers(chunk.type, len(chunk), [None, chunk.buffers()[1]], offset=chunk.offset)
+    values = known.to_numpy()
+    if chunk.null_count and not np.isnan(values[chunk.is_null().to_numpy(zero_copy_only=False)]).all():
+        return None
+    return np.asarray(_Readable(values))
 
 
 def _is_text(kind: Any) -> bool:

@@ -43,7 +43,8 @@ def from_frame(
 
     Nulls and NaN are unknown; texts are taken as they are, ``""`` and ``"?"`` included. The values of a column of
     pandas' categories, of polars' Enum or of an ordered dictionary are what was declared, in its order, used or not;
-    any other discrete column's values are sorted. Numbers of cuDF stay on the GPU that they are on.
+    any other discrete column's values are sorted. Numbers of cuDF stay on the GPU that they are on. Columns of float32
+    or float64 in one piece are not copied: leave them as they are while the table is in use.
 
     Parameters
     ----------
@@ -162,7 +163,8 @@ def _column(name: str, series: Any) -> Column:
     if "sparse" in type(getattr(series.to_native(), "dtype", None)).__name__.lower():
         raise DataError(f"column {shown(name)} is sparse: make it dense, frame[{name!r}].sparse.to_dense()")
     try:
-        column = as_column(series.to_arrow())
+        # narwhals joins the chunks of pyarrow's columns, which are taken one by one here
+        column = as_column(series.to_native() if series.implementation.is_pyarrow() else series.to_arrow())
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise mixed(name, error) from None
     if pa.types.is_dictionary(column.type) and isinstance(column.type.value_type, pa.BaseExtensionType):

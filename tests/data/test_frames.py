@@ -13,6 +13,9 @@ import pytest
 from c45gpu.data.frames import describe, from_frame
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.errors import DataError
+from c45gpu.induction.options import Options
+from c45gpu.induction.train import train
+from c45gpu.model.predict import class_frequencies
 from tests.data.same import assert_columns, codes
 
 NAN = math.nan
@@ -245,3 +248,47 @@ def test_describe_shortens_long_lists() -> None:
         ("d", "discrete", "11: a, b, c, d, e, f, g, h, and 3 more"),
         ("play", "class", "2: yes, no"),
     ]
+
+
+def frame_of(kind: str, values: Any) -> Any:
+    if kind == "pandas":
+        return pd.DataFrame({"x": values})
+    return pl.DataFrame({"x": values}) if kind == "polars" else pa.table({"x": values})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("number", [np.float32, np.float64])
+@pytest.mark.parametrize("unknown", [[], [1, 5]])
+def test_numbers_in_one_piece_are_not_copied(kind: str, number: Any, unknown: list[int]) -> None:
+    values = np.random.default_rng(1).random(30).astype(number)
+    values[unknown] = np.nan
+    frame = frame_of(kind, values)
+    column = from_frame(frame).column(0)
+    there = pa.table(frame).column("x").chunk(0).buffers()[1].address if kind != "pandas" else None
+    held = frame["x"].to_numpy().__array_interface__["data"][0] if there is None else there
+    assert column.__array_interface__["data"][0] == held
+    assert column.flags.writeable
+    assert column.dtype == number
+    del frame
+    np.testing.assert_array_equal(column, values)
+
+
+@pytest.mark.parametrize("engine", ["reference", "cpu"])
+@pytest.mark.parametrize("unknown", [0, 300])
+def test_no_engine_writes_to_them(engine: str, unknown: int) -> None:
+    chance = np.random.default_rng(1)
+    values = chance.random((3000, 3)).astype(np.float32)
+    values[chance.integers(0, 3000, unknown), 0] = np.nan
+    frame = pl.DataFrame({f"x{i}": values[:, i] for i in range(3)})
+    table = from_frame(frame, ["a", "b", "b"] * 1000)
+    model = train(table, Options(), engine=engine)
+    class_frequencies(model.pruned, table)
+    np.testing.assert_array_equal(frame.to_numpy(), values)
+
+
+def test_nulls_that_hold_something_else_are_unknown() -> None:
+    buffers = pa.array([1.0, 2.0, 3.0]).buffers()
+    nulls = pa.array([1.0, None, 3.0]).buffers()[0]
+    array = pa.Array.from_buffers(pa.float64(), 3, [nulls, buffers[1]])
+    np.testing.assert_array_equal(from_frame(pa.table({"x": array})).column(0), [1, np.nan, 3])
+    np.testing.assert_array_equal(from_frame(pa.table({"x": array.slice(1)})).column(0), [np.nan, 3])
