@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 from c45gpu.cli import main
@@ -27,6 +30,52 @@ def test_a_chain_of_conversions_ends_in_the_file_it_began_with(examples: Path, t
         source, options = tmp_path / name, ["" if ".arff" in name else "--target=class"]
     assert (tmp_path / "again.data").read_bytes() == (examples / "penguins.data").read_bytes()
     assert_same(read_stem(tmp_path / "again")[0], read_stem(examples / "penguins")[0])
+
+
+FORMATS = ["p.arff", "p.csv", "p.tsv.gz", "p.parquet", "p.arrow", "p.names", "q.names.zst"]
+TRICKY = """@relation r
+@attribute 'the \\'size\\'' numeric
+@attribute "word, or two" {'a, b','say \\"so\\"',c.,'1 | 2',-}
+@attribute n {2,10,1}
+@attribute empty numeric
+@attribute class {'no: never',yes,é}
+@data
+1.5,'a, b',2,?,yes
+?,c.,10,?,'no: never'
+-1e300,?,1,?,?
+0.1,'say \\"so\\"',?,?,é
+3,'1 | 2',2,?,yes
+4,-,2,?,yes
+"""
+
+
+def words(path: Path) -> list[tuple[str, list[object]]]:
+    """What a file says, whatever its format."""
+    convert(path, path.with_name("read.parquet"), *as_tricky(path))
+    return [(name, column.to_pylist()) for name, column in parquet_columns(path.with_name("read.parquet"))]
+
+
+def as_tricky(path: Path) -> list[str]:
+    """How to read a file that says less than ARFF does."""
+    if any(suffix in (".arff", ".names") for suffix in path.suffixes):
+        return []
+    return ["--target", "class", "--categorical", "n", "--continuous", "empty"]
+
+
+def parquet_columns(path: Path) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    table = parquet.read_table(path)
+    return zip(table.column_names, table.columns, strict=True)
+
+
+@pytest.mark.parametrize("first", FORMATS)
+def test_any_format_is_converted_to_any_other(tmp_path: Path, first: str) -> None:
+    (tmp_path / "tricky.arff").write_text(TRICKY)
+    wanted = words(tmp_path / "tricky.arff")
+    assert wanted[-1] == ("class", ["yes", "no: never", None, "é", "yes", "yes"])
+    convert(tmp_path / "tricky.arff", tmp_path / first)
+    for second in FORMATS:
+        convert(tmp_path / first, tmp_path / f"to_{second}", *as_tricky(tmp_path / first))
+        assert words(tmp_path / f"to_{second}") == wanted
 
 
 def test_arff_is_trained_on_and_predicted(examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

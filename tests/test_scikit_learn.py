@@ -128,6 +128,15 @@ def test_it_shows_itself_in_a_notebook() -> None:
     assert "C45Classifier" in make_pipeline(StandardScaler(), tree())._repr_html_()
 
 
+def test_arrays_of_the_standard_are_taken() -> None:
+    strict = pytest.importorskip("array_api_strict", reason="the extra test installs it")
+    fitted = tree().fit(strict.asarray(X.to_numpy()), strict.asarray(Y.to_numpy()))
+    wanted = tree().fit(X.to_numpy(), Y.to_numpy())
+    given = strict.asarray(X.to_numpy())
+    np.testing.assert_array_equal(fitted.predict_proba(given), wanted.predict_proba(X.to_numpy()))
+    assert fitted.score(given, strict.asarray(Y.to_numpy())) == wanted.score(X.to_numpy(), Y)
+
+
 def test_a_learning_curve_is_drawn() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the curve is drawn by matplotlib")
     pyplot.switch_backend("agg")

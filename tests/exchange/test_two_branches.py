@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.tree import export_graphviz, export_text
 
 from c45gpu import C45Classifier
@@ -73,6 +74,19 @@ def test_scikit_learn_draws_it() -> None:
     classifier = to_sklearn(model, unknown="most_common")
     assert export_text(classifier).count("class:") == classifier.get_n_leaves()
     assert export_graphviz(classifier, feature_names=[f"x{i}" for i in range(5)]).startswith("digraph Tree")
+
+
+@pytest.mark.filterwarnings("ignore")  # fonts that are not there, and names of columns
+def test_dtreeviz_draws_it() -> None:
+    dtreeviz = pytest.importorskip("dtreeviz", reason="the extra exchange-test installs it")
+    iris = load_iris()
+    fitted = C45Classifier(engine="reference").fit(iris.data, iris.target)
+    classifier = to_sklearn(fitted, unknown="most_common")
+    names = {"feature_names": iris.feature_names, "target_name": "iris", "class_names": list(iris.target_names)}
+    drawn = dtreeviz.model(classifier, X_train=iris.data, y_train=iris.target, **names)
+    assert drawn.explain_prediction_path(iris.data[100]) == "1.7 <= petal width (cm) \n"
+    assert drawn.shadow_tree.nnodes() == classifier.tree_.node_count
+    drawn.ctree_leaf_distributions()
 
 
 def test_scikit_learn_keeps_labels() -> None:
