@@ -32,6 +32,7 @@ nb_merge_streams = True
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings have them, with shapes
+highlight_language = "none"  # a block without a language is no Python
 numpydoc_show_class_members = False  # the template of a class lists them
 numpydoc_attributes_as_param_list = True
 # Not asked for: longer summaries, examples, "See also", and verbs at the beginning of summaries that have none.

@@ -92,6 +92,11 @@ def test_links_lead_to_files(page: str) -> None:
     assert [link for link in LINK.findall(text) if not (folder / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_links_can_be_read_where_sphinx_is_not(page: str) -> None:
+    assert "[](" not in (DOCS / page).read_text("utf-8")
+
+
 def test_what_pages_include_is_there() -> None:
     included = {
         page: found
