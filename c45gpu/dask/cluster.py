@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError
 from typing import Any, NamedTuple
 
 from dask.utils import typename
 from distributed import Client, Future, wait
-from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
 from c45gpu.dask.faults import Lost
@@ -111,6 +111,8 @@ class Cluster:
                 return
             except TimeoutError:
                 pass
+            except CancelledError:
+                return
             there = self.client.nthreads()
             waiting = {w for w, future in zip(workers, futures, strict=False) if future.status == "pending"}
             failed = any(future.status == "error" for future in futures)
@@ -136,7 +138,7 @@ class Cluster:
             return future.result(timeout=self.seconds)
         except (KilledWorker, TimeoutError, OSError) as error:
             raise Lost(f"a worker died or did not answer in time: {typename(type(error))}") from error
-        except FutureCancelledError as error:
+        except CancelledError as error:
             raise EngineError(
                 "rows were lost with the worker that held them, and Dask cannot compute them again: load them with "
                 "Dask, or keep them on several workers (client.replicate)"
