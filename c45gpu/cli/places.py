@@ -110,10 +110,9 @@ class OnCluster:
         from c45gpu.dask.train import train_on
 
         require_room(self._client, self._rows, options, engine)
-        weight = None if options.windowed else weight_of(self._client, self._rows)
-        with training_of(weight) as shown:
-            progress = None if shown is None else shown.level
-            model = train_on(self._client, self._rows, options, engine, progress, costs)
+        with training_of(weight_of(self._client, self._rows)) as shown:
+            told = (None, None) if shown is None else (shown.level, shown.stage)
+            model = train_on(self._client, self._rows, options, engine, told[0], costs, stages=told[1])
         warn_of_one_class(model)
         return model
 

@@ -17,10 +17,10 @@ from c45gpu.dask.placed import Ready
 from c45gpu.dask.rows import RowParts
 from c45gpu.errors import OptionError
 from c45gpu.induction.costs import decided_by_cost, factors_of
-from c45gpu.induction.grow import Progress
 from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import posed
+from c45gpu.induction.progress import Progress, Stage, Watch
 from c45gpu.induction.prune import pruned
 from c45gpu.kernels.engine import pick
 from c45gpu.kernels.level import Problem
@@ -39,6 +39,7 @@ def train_on(
     progress: Callable[[Progress], None] | None = None,
     costs: npt.ArrayLike | None = None,
     *,
+    stages: Callable[[Stage], None] | None = None,
     step_seconds: float = STEP_SECONDS,
     small: int | None = None,
     traffic: Callable[[list[LevelTraffic]], None] | None = None,
@@ -56,9 +57,11 @@ def train_on(
     engine : str
         What every worker works with: the name of an engine, or "auto". The tree does not depend on it.
     progress : callable, optional
-        Called with a :class:`~c45gpu.induction.grow.Progress` after each level.
+        Called with a :class:`~c45gpu.induction.progress.Progress` after each level.
     costs : array_like, shape (C, C), optional
         See :func:`c45gpu.induction.train.train`.
+    stages : callable, optional
+        Called with a :class:`~c45gpu.induction.progress.Stage` when sorting, growing or pruning begins.
     step_seconds : float
         How long a worker may take for a step, a part of a level. One that takes longer is given up and taken off the
         cluster.
@@ -91,21 +94,22 @@ def train_on(
     ready, problem, record = _ready(cluster, rows, options, factors)
     worker = DaskEngine(cluster, ready, engine, small)
     try:
-        tree = grown(worker, problem, options, progress)
+        watch = Watch(progress, stages)
+        tree = grown(worker, problem, options, watch)
         if traffic is not None:
             traffic(worker.traffic)
-        simple = _pruned(tree, worker, problem, options)
+        simple = _pruned(tree, worker, problem, options, watch)
     finally:
         worker.close()
     model = Model(problem.table.schema, tree, simple, options.to_dict(), record)
     return model if factors is None else decided_by_cost(model, matrix, factors)
 
 
-def _pruned(tree: Tree, engine: DaskEngine, problem: Problem, options: Options) -> Tree:
+def _pruned(tree: Tree, engine: DaskEngine, problem: Problem, options: Options, watch: Watch) -> Tree:
     """Prune, from the start again when a worker is lost: that changes nothing."""
     while True:
         try:
-            return pruned(tree, engine, problem, options)
+            return pruned(tree, engine, problem, options, watch)
         except Lost as lost:
             engine.count_failure(lost)
 

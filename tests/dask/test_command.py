@@ -13,13 +13,12 @@ import pyarrow.parquet as parquet
 import pytest
 
 from c45gpu.cli import main
-from tests.dask.stand_in import one_machine
 from tests.dask.threads import client
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["client", "one_machine"]
+__all__ = ["client"]
 
 Told = tuple[str, str]
 

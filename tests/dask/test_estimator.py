@@ -18,13 +18,12 @@ import c45gpu
 from c45gpu.dask import C45Classifier
 from c45gpu.errors import DataError, EngineError
 from c45gpu.model.store import Model, model_bytes
-from tests.dask.stand_in import one_machine
 from tests.dask.threads import client
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["client", "one_machine"]
+__all__ = ["client"]
 
 IRIS = load_iris()
 
