@@ -9,11 +9,16 @@ what the CPU engine needs for each is planned as on one machine (:mod:`c45gpu.ke
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from c45gpu.dask.connect import Worker, workers_of
+from c45gpu.dask.share import ignoring
+from c45gpu.dask.shares import balanced
+from c45gpu.dask.survey import CODE_COST, LIST_COST
+from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_plan import (
@@ -32,6 +37,7 @@ from c45gpu.kernels.cpu_plan import (
     size,
     work_of_schema,
 )
+from c45gpu.kernels.level import Int64s
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -58,26 +64,55 @@ class WorkerPlan(NamedTuple):
     memory: MemoryPlan
 
 
+class Known(NamedTuple):
+    """What a sample of the cases tells of all.
+
+    Attributes
+    ----------
+    work : Work
+        All attributes of all cases, one thread.
+    dtypes : list of dtype or None
+        Of each attribute's column, None where it is ignored.
+    few : list of bool
+        For each attribute whether it is continuous and has few values.
+    """
+
+    work: Work
+    dtypes: list[Any]
+    few: list[bool]
+
+
 def plans(client: Client, rows: RowParts, options: Options) -> list[WorkerPlan]:
     """The plan of every worker of a cluster, by the CPU engine."""
-    workers, whole = workers_of(client), _work(client, rows, options)
-    n_workers, n_cases = len(workers), whole.n_cases
-    share = -(-n_cases // n_workers)
-    of_row = COMMON_BYTES + _bytes_of_row(rows, whole)
-    found = []
-    for w, worker in enumerate(workers):
-        shard = _shard(whole, w, n_workers)._replace(threads=worker.threads)
-        own = whole._replace(n_cases=share, threads=worker.threads)
-        of_columns = COMMON_BYTES + sum(shard.value_bytes) + 4 * (shard.columns - len(shard.value_bytes))
-        parts = [
-            Part("cases by rows", share * of_row, STAGES),
-            Part("columns on their way", n_cases * of_columns, (SORTING,)),
-            Part("columns to grow with", n_cases * of_columns, (SORTING, GROWING)),
-            *_of_stages(plan(shard), (SORTING, GROWING)),
-            *_of_stages(plan(own), (PRUNING,)),
-        ]
-        found.append(WorkerPlan(worker, shard.columns, MemoryPlan(tuple(parts))))
-    return found
+    workers, known = workers_of(client), _known(client, rows, options)
+    used = np.array(rows.schema.used, np.int64)
+    lists = [rows.schema.attributes[a].kind == "continuous" and not known.few[a] for a in used]
+    shares = balanced(np.where(lists, LIST_COST, CODE_COST), [worker.threads for worker in workers])
+    return [
+        WorkerPlan(worker, len(share), _memory(rows.schema, known, worker, used[share], w == 0, len(workers)))
+        for w, (worker, share) in enumerate(zip(workers, shares, strict=True))
+    ]
+
+
+def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, is_first: bool, n_workers: int) -> MemoryPlan:
+    """What one worker needs; where values are unknown the first one prunes all rows."""
+    whole, n_cases = known.work, known.work.n_cases
+    n_rows = -(-n_cases // n_workers)
+    n_pruned = n_cases if whole.divided and is_first else 0 if whole.divided else n_rows
+    of_share = work_of_schema(ignoring(schema, share), known.dtypes, n_cases, worker.threads, known.few)
+    facts = {name: getattr(whole, name) for name in ("whole", "divided", "unknown", "near")}
+    of_row = COMMON_BYTES + _bytes_of(known, schema.used)
+    columns = n_cases * (COMMON_BYTES + _bytes_of(known, share))
+    return MemoryPlan(
+        (
+            Part("cases by rows", n_rows * of_row * (2 if whole.near else 1), STAGES),  # as read, and as release 8 does
+            Part("columns on their way", columns, (SORTING,)),
+            Part("columns to grow with", columns, (SORTING, GROWING)),
+            *_of_stages(plan(of_share._replace(**facts)), (SORTING, GROWING)),
+            Part("columns to prune with", n_pruned * of_row, (PRUNING,)),
+            *_of_stages(plan(whole._replace(n_cases=n_pruned, threads=worker.threads)), (PRUNING,)),
+        )
+    )
 
 
 def require_room(client: Client, rows: RowParts, options: Options, engine: str) -> None:
@@ -110,8 +145,7 @@ def require(one: WorkerPlan, n_attributes: int, n_cases: int) -> None:
         )
 
 
-def _work(client: Client, rows: RowParts, options: Options) -> Work:
-    """The work on all cases, as far as a sample of them tells."""
+def _known(client: Client, rows: RowParts, options: Options) -> Known:
     n_cases = sum(rows.n_cases)
     step = max(1, n_cases // SAMPLE)
     sampled = client.gather(client.map(_sample, rows.parts, step=step, pure=False))
@@ -119,12 +153,11 @@ def _work(client: Client, rows: RowParts, options: Options) -> Work:
     weighted = any(one.weights is not None and bool((one.weights != 1).any()) for one in sampled)
     few = [x is not None and x.dtype.kind == "f" and looks_short(x, step == 1) for x in samples]
     dtypes = [None if x is None else x.dtype for x in samples]
-    unknown = share_of_unknown([x for x in samples if x is not None])
-    near = options.compat == "r8"
-    work = work_of_schema(rows.schema, dtypes, n_cases, 1, few)
-    return work._replace(
+    unknown, near = share_of_unknown([x for x in samples if x is not None]), options.compat == "r8"
+    work = work_of_schema(rows.schema, dtypes, n_cases, 1, few)._replace(
         whole=not (weighted or unknown or near), divided=unknown > 0, unknown=float(unknown), near=near
     )
+    return Known(work, dtypes, few)
 
 
 def _sample(table: Table, step: int) -> Table:
@@ -135,25 +168,8 @@ def _joined(columns: list[Any]) -> Any:
     return None if columns[0] is None else np.concatenate(columns)
 
 
-def _shard(whole: Work, w: int, n_workers: int) -> Work:
-    """The work on one worker's attributes: of each kind its share, the first workers one more."""
-    lists, coded, codes = whole.value_bytes[w::n_workers], _share(whole.coded_lists, w, n_workers), whole.codes
-    own = _share(codes, w, n_workers)
-    return whole._replace(
-        value_bytes=lists,
-        coded_lists=coded,
-        codes=own,
-        n_codes=whole.n_codes * own // max(1, codes),
-        columns=len(lists) + coded + own,
-    )
-
-
-def _share(number: int, w: int, n_workers: int) -> int:
-    return len(range(w, number, n_workers))
-
-
-def _bytes_of_row(rows: RowParts, whole: Work) -> int:
-    return sum(whole.value_bytes) + (len(rows.schema.used) - len(whole.value_bytes)) * max(4, whole.row_bytes)
+def _bytes_of(known: Known, attributes: Iterable[int]) -> int:
+    return sum(known.dtypes[a].itemsize for a in attributes)
 
 
 def _of_stages(memory: MemoryPlan, stages: tuple[str, ...]) -> list[Part]:

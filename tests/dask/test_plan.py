@@ -40,17 +40,25 @@ def table(lists: int, few: int, discrete: int) -> Table:
 def test_attributes_are_shared_out_and_rows_are_halved(client: Client) -> None:
     rows = rows_of_table(client, table(lists=5, few=3, discrete=2))
     first, second = plans(client, rows, Options())
-    assert (first.attributes, second.attributes) == (3 + 3, 2 + 2)
-    for one, columns in ((first, 3), (second, 2)):
-        parts = {
-            part.name: part for part in one.memory.parts if PRUNING not in part.stages or part.name == "cases by rows"
-        }
-        assert parts["cases by rows"].stages == (SORTING, GROWING, PRUNING)
-        assert parts["cases by rows"].n_bytes == N // 2 * (12 + 5 * 4 + 3 * 8 + 2 * 8)
-        assert parts["distinct values"].n_bytes == N * 4 * columns
-        assert parts["columns to grow with"].n_bytes == N * (
-            12 + 4 * columns + 4 * columns + 4 * (one.attributes - 2 * columns)
-        )
+    assert (first.attributes, second.attributes) == (3 + 1, 2 + 4)  # many values take longer than few
+    of_row = 12 + 5 * 4 + 3 * 8 + 2 * 4
+    for one, lists, width in ((first, 3, 3 * 4 + 4), (second, 2, 2 * 4 + 3 * 8 + 4)):
+        parts = {part.name: part for part in one.memory.parts if part.name not in ("tree", "rows")}
+        assert parts["cases by rows"] == ("cases by rows", N // 2 * of_row, (SORTING, GROWING, PRUNING))
+        assert parts["columns on their way"] == ("columns on their way", N * (12 + width), (SORTING,))
+        assert parts["columns to grow with"] == ("columns to grow with", N * (12 + width), (SORTING, GROWING))
+        assert parts["distinct values"].n_bytes == N * 4 * lists
+        assert parts["columns to prune with"].n_bytes == N // 2 * of_row
+        assert parts["cases at leaves"].n_bytes == N // 2 * 20
+
+
+def test_one_worker_prunes_all_rows_where_values_are_unknown(client: Client) -> None:
+    whole = table(lists=2, few=0, discrete=0)
+    whole.columns[0][::5] = np.nan  # type: ignore[index]
+    first, second = plans(client, rows_of_table(client, whole), Options())
+    of_pruning = [{p.name: p.n_bytes for p in one.memory.parts if p.stages == (PRUNING,)} for one in (first, second)]
+    assert of_pruning[0]["columns to prune with"] == N * (12 + 2 * 4)
+    assert of_pruning[1]["columns to prune with"] == 0
 
 
 def test_a_limit_that_is_too_low_is_told_and_no_limit_is_none(client: Client) -> None:
