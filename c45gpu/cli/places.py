@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from c45gpu.cli.cases import Columns, no_target, nothing_known, stem_of, tell, tell_kinds, training_table
+from c45gpu.cli.progress import timed
+from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
+    from c45gpu.cli.kept import Checkpoints
     from c45gpu.dask.connect import Client
     from c45gpu.dask.rows import RowParts
     from c45gpu.data.schema import Schema
     from c45gpu.data.table import Table
     from c45gpu.induction.options import Options
+    from c45gpu.induction.record import Recording
     from c45gpu.model.store import Model
     from c45gpu.show.document import Judged
 
@@ -35,24 +40,26 @@ def cases_of(
         When the options do not suit the source.
     """
     if dask is None:
-        yield Here(_weighted(training_table(source, columns), class_weight))
+        table, seconds = timed(partial(training_table, source, columns))
+        yield Here(_weighted(table, class_weight), seconds)
         return
     from c45gpu.dask.connect import cluster_of
     from c45gpu.dask.rows import rows_of_table
 
     with cluster_of(dask) as client:
         if _is_data_set(source):
-            yield OnCluster(client, _rows_of_parquet(client, source, columns, class_weight))
+            rows, seconds = timed(partial(_rows_of_parquet, client, source, columns, class_weight))
         else:
-            table = _weighted(training_table(source, columns), class_weight)
-            yield OnCluster(client, rows_of_table(client, table))
+            table, seconds = timed(partial(training_table, source, columns))
+            rows = rows_of_table(client, _weighted(table, class_weight))
+        yield OnCluster(client, rows, seconds)
 
 
 class Here:
-    """Cases in the memory of this process."""
+    """Cases in the memory of this process, and the seconds that reading them took."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, table: Table, seconds: float) -> None:
+        self._table, self.seconds = table, seconds
 
     @property
     def schema(self) -> Schema:
@@ -65,11 +72,11 @@ class Here:
 
         print_plan(self._table, options, engine, as_json)
 
-    def trained(self, options: Options, engine: str, costs: Any) -> Model:
+    def trained(self, options: Options, engine: str, costs: Any, kept: Checkpoints, recording: Recording) -> Model:
         """A model of them, with progress for whoever watches."""
         from c45gpu.cli.train import trained
 
-        return trained(self._table, options, engine, costs)
+        return trained(self._table, options, engine, costs, kept, recording)
 
     def judged(self, model: Model) -> Judged:
         """What a model says of them."""
@@ -79,10 +86,10 @@ class Here:
 
 
 class OnCluster:
-    """Cases on the workers of a cluster, by rows."""
+    """Cases on the workers of a cluster, by rows, and the seconds that reading them took."""
 
-    def __init__(self, client: Client, rows: RowParts) -> None:
-        self._client, self._rows = client, rows
+    def __init__(self, client: Client, rows: RowParts, seconds: float) -> None:
+        self._client, self._rows, self.seconds = client, rows, seconds
 
     @property
     def schema(self) -> Schema:
@@ -101,8 +108,16 @@ class OnCluster:
 
         print_plan_of_workers(self._client, self._rows, options, engine, as_json)
 
-    def trained(self, options: Options, engine: str, costs: Any) -> Model:
-        """A model of them, with progress for whoever watches."""
+    def trained(self, options: Options, engine: str, costs: Any, kept: Checkpoints, recording: Recording) -> Model:
+        """A model of them, with progress for whoever watches.
+
+        Raises
+        ------
+        OptionError
+            When a checkpoint is asked for.
+        """
+        if kept.checkpoint is not None:
+            raise OptionError("--checkpoint is for one machine: leave it out with --dask")
         from c45gpu.cli.progress import training_of
         from c45gpu.cli.train import warn_of_one_class
         from c45gpu.dask.plan import require_room
@@ -112,7 +127,9 @@ class OnCluster:
         require_room(self._client, self._rows, options, engine)
         with training_of(weight_of(self._client, self._rows)) as shown:
             told = (None, None) if shown is None else (shown.level, shown.stage)
-            model = train_on(self._client, self._rows, options, engine, told[0], costs, stages=told[1])
+            model = train_on(
+                self._client, self._rows, options, engine, told[0], costs, stages=told[1], recording=recording
+            )
         warn_of_one_class(model)
         return model
 

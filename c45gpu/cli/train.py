@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,6 @@ from c45gpu.cli.kept import Checkpoints, Outputs
 from c45gpu.cli.learning import Learning, Stopping, letters_of
 from c45gpu.cli.places import cases_of
 from c45gpu.cli.progress import training_of
-from c45gpu.cli.progress import timed, training_of
 from c45gpu.cli.screen import Loudness, note, speak, warn
 from c45gpu.errors import OptionError
 
@@ -71,7 +69,6 @@ class Costs:
             path = beside(stem, ".costs")
         if path is None:
             return None
-
         costs = read_costs(path, schema)
         note(f"costs of mistakes are read from {path}")
         return costs
@@ -177,31 +174,14 @@ def train(
         if dry_run:
             cases.print_plan(options, engine, as_json)
             return
-        model = cases.trained(options, engine, (costs or Costs()).matrix(where, cases.schema))
+        from c45gpu.induction.record import Recording
+
+        kept, recording = (checkpoints or Checkpoints()).announced(), Recording(cases.seconds)
+        model = cases.trained(options, engine, (costs or Costs()).matrix(where, cases.schema), kept, recording)
         test = None if test_path is None else table_for(model, test_path, unseen="error")
-        if output is not None:
-            from c45gpu.model.store import save
-    table, seconds = timed(partial(training_table, where, columns or Columns()))
-    if class_weight:
-        from c45gpu.data.classweights import class_weights_of_text, weighted_by_class
-
-            save(model, output)
-            note(f"the model is saved in {output}")
+        (outputs or Outputs()).write(model, recording)
         on_train = cases.judged(model)
-    _print(model, on_train, test, as_json, Page.of(colouring))
-        table = weighted_by_class(table, class_weights_of_text(class_weight))
-    if dry_run:
-        from c45gpu.cli.dry_run import print_plan
-
-        print_plan(table, options, engine, as_json)
-        return
-    from c45gpu.induction.record import Recording
-
-    kept, recording = (checkpoints or Checkpoints()).announced(), Recording(seconds)
-    model = trained(table, options, engine, (costs or Costs()).matrix(where, table.schema), kept, recording)
-    test = None if test_path is None else table_for(model, test_path, unseen="error")
-    (outputs or Outputs()).write(model, recording)
-    _print(model, table, test, recording if as_json else None, Page.of(colouring))
+    _print(model, on_train, test, recording if as_json else None, Page.of(colouring))
 
 
 def one_source(source: str | None, stem: str | None) -> str:
@@ -232,13 +212,6 @@ def trained(
     weight = float(table.n_cases if table.weights is None else table.weights.sum())
     with training_of(None if options.windowed else weight) as shown:
         told = (None, None) if shown is None else (shown.level, shown.stage)
-        model = grown_and_pruned(table, options, engine, told[0], costs, stages=told[1])
-    warn_of_one_class(model)
-    return model
-
-
-def warn_of_one_class(model: Model) -> None:
-    """Tell that there was nothing to learn."""
         model = grown_and_pruned(
             table,
             options,
@@ -250,6 +223,12 @@ def warn_of_one_class(model: Model) -> None:
             every=kept.every,
             recording=recording,
         )
+    warn_of_one_class(model)
+    return model
+
+
+def warn_of_one_class(model: Model) -> None:
+    """Tell that there was nothing to learn."""
     present = [
         name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
     ]
@@ -257,8 +236,7 @@ def warn_of_one_class(model: Model) -> None:
         warn(f"all cases are of the class {present[0]!r}: the tree is a single leaf")
 
 
-def _print(model: Model, on_train: Judged, test: Table | None, as_json: bool, page: Page) -> None:
-def _print(model: Model, table: Table, test: Table | None, recording: Recording | None, page: Page) -> None:
+def _print(model: Model, on_train: Judged, test: Table | None, recording: Recording | None, page: Page) -> None:
     """Print trees and verdicts; one JSON document if there is a recording to go into it."""
     from c45gpu.show.verdict import judged
 

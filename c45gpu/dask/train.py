@@ -22,6 +22,7 @@ from c45gpu.induction.options import Options
 from c45gpu.induction.problem import posed
 from c45gpu.induction.progress import Progress, Stage, Watch
 from c45gpu.induction.prune import pruned
+from c45gpu.induction.record import Recording
 from c45gpu.kernels.engine import pick
 from c45gpu.kernels.level import Problem
 from c45gpu.model.decide import as_costs
@@ -40,6 +41,7 @@ def train_on(
     costs: npt.ArrayLike | None = None,
     *,
     stages: Callable[[Stage], None] | None = None,
+    recording: Recording | None = None,
     step_seconds: float = STEP_SECONDS,
     small: int | None = None,
     traffic: Callable[[list[LevelTraffic]], None] | None = None,
@@ -62,6 +64,8 @@ def train_on(
         See :func:`c45gpu.induction.train.train`.
     stages : callable, optional
         Called with a :class:`~c45gpu.induction.progress.Stage` when sorting, growing or pruning begins.
+    recording : Recording, optional
+        Takes down times, and the memory of the client; see :mod:`c45gpu.induction.record`.
     step_seconds : float
         How long a worker may take for a step, a part of a level. One that takes longer is given up and taken off the
         cluster.
@@ -94,13 +98,17 @@ def train_on(
     ready, problem, record = _ready(cluster, rows, options, factors)
     worker = DaskEngine(cluster, ready, engine, small)
     try:
-        watch = Watch(progress, stages)
+        watch = Watch(progress, stages, recording)
+        if recording is not None:
+            recording.opened(worker, resumed=False)
         tree = grown(worker, problem, options, watch)
         if traffic is not None:
             traffic(worker.traffic)
         simple = _pruned(tree, worker, problem, options, watch)
     finally:
         worker.close()
+    if recording is not None:
+        recording.finished()
     model = Model(problem.table.schema, tree, simple, options.to_dict(), record)
     return model if factors is None else decided_by_cost(model, matrix, factors)
 
