@@ -19,6 +19,7 @@ from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import TASKS_PER_WORKER, Crew
 from c45gpu.kernels.cpu_entry import rows_of
 from c45gpu.kernels.cpu_finish import Scores
+from c45gpu.kernels.cpu_finishing import DepthFirst, joined
 from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
 from c45gpu.kernels.cpu_move import DROPPED
@@ -36,6 +37,7 @@ from c45gpu.kernels.cpu_parts import (
 from c45gpu.kernels.cpu_score import new_room
 from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken
 from c45gpu.model.tree import ranges
+from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
 
 
 class DividingGrower(CpuGrower):
@@ -55,6 +57,7 @@ class DividingGrower(CpuGrower):
         self._paged = PagedLists(self.lists, None)
         self._units = np.array(problem.units)  # without strides of 0, which would be compiled for apart
         self._places: LifoQueue[Workplace] = LifoQueue()
+        self._depth_first = DepthFirst(self, self._context)
         self._parts: Parts
 
     def root(self) -> Frontier:
@@ -65,7 +68,7 @@ class DividingGrower(CpuGrower):
         root = Parts(np.zeros(1, np.int64), self.list_counts[None, :], totals, counted)
         is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
         self._parts = Parts(*(x[is_open] for x in root))
-        return Frontier(totals, is_open)
+        return self._advance(totals, is_open)
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
@@ -96,7 +99,33 @@ class DividingGrower(CpuGrower):
         self._move(parts, divisions, held[is_open], shares)
         split = np.searchsorted(divisions.slot_start, held, side="right") - 1
         branch = held - divisions.slot_start[split]
-        return Children(Frontier(divisions.units[held], is_open), split, branch, divisions.below, divisions.above)
+        frontier = self._advance(divisions.units[held], is_open)
+        return Children(frontier, split, branch, divisions.below, divisions.above)
+
+    def _advance(self, class_weights: Int64s, is_open: Bools) -> Frontier:
+        """Finish the small ones of the open nodes."""
+        chosen = self._depth_first.chosen(self._parts.list_count[:, -1])
+        finished = self._finish(np.flatnonzero(chosen), np.flatnonzero(is_open)) if chosen.any() else None
+        self._parts = Parts(*(x[~chosen] for x in self._parts))
+        remaining = is_open.copy()
+        remaining[is_open] = ~chosen
+        return Frontier(class_weights, remaining, finished)
+
+    def _finish(self, chosen: Int64s, positions: Int64s) -> Subtrees:
+        """Finish some open nodes, whose `positions` are in the frontier."""
+        count = self._parts.list_count[:, -1]
+        chosen = chosen[np.argsort(-count[chosen], kind="stable")]  # the longest tasks first
+        tasks = [(chosen[s], positions[chosen[s]]) for s in self.crew.shares(count[chosen])]
+        whole = joined(self.crew.run(self._finish_some, tasks))
+        self.to_ranks(whole.attribute, whole.below, whole.above)
+        return whole
+
+    def _finish_some(self, which: Int64s, positions: Int64s) -> Subtrees:
+        place = self._take_place()
+        parts = Parts(*(x[which] for x in self._parts))
+        subtrees = self._depth_first.finish(self._paged, self._units, parts, positions, place)
+        self._places.put(place)
+        return subtrees
 
     def instances(self, nodes: Int64s) -> Instances:
         """The instances of some open nodes."""

@@ -34,6 +34,12 @@ class PagedLists(NamedTuple):
         if low < high:
             self.memory.madvise(mmap.MADV_DONTNEED, low, high - low)
 
+    def give_up_all(self, first: int, stop: int) -> None:
+        """Give up the pages that are wholly within a part of any list."""
+        if (stop - first) * self.entries.itemsize >= mmap.PAGESIZE:
+            for which in range(len(self.entries)):
+                self.give_up(which, first, stop)
+
 
 def paged_lists(n_lists: int, n_entries: int, word: npt.DTypeLike) -> PagedLists:
     """Room for lists of so many entries, and some more up to whole pages; contents are arbitrary."""

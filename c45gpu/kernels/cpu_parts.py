@@ -9,7 +9,7 @@ import numpy as np
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of, with_new
-from c45gpu.kernels.cpu_groups import regroup
+from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
 from c45gpu.kernels.cpu_move import DROPPED, mark_given
 from c45gpu.kernels.cpu_score import cut_range, scan_list, sum_list, sum_of_h
@@ -83,40 +83,41 @@ class Divisions(NamedTuple):
 
 
 @compiled
-def _apart(entries: Any, layout: Any, values: Any, gap: Any, apart: Any) -> Any:
+def apart(entries: Any, layout: Any, values: Any, gap: Any, out: Any) -> Any:
     """A copy of a list whose new-value bits are taken from entries too near to the one before, as release 8 does."""
     before = np.float64(0)
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
         value = np.float64(values[row_of(entry, layout)])
-        apart[i] = entry if i == 0 or before < value - gap else with_new(entry, 0, layout)
+        out[i] = entry if i == 0 or before < value - gap else with_new(entry, 0, layout)
         before = value
-    return apart[: len(entries)]
+    return out[: len(entries)]
 
 
 @compiled
-def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, place: Any) -> Any:
+def _score_counted_list(a: Any, entries: Any, columns: Any, context: Any, room: Any, totals: Any) -> Any:
     """Information before and after, the sum of H over the branches, position, tries, and whether possible."""
     layout, h, settings = context.layout, context.h, context.count_settings
-    totals = place.totals
     totals[:] = 0
     for i in range(len(entries)):
         totals[class_of(entries[i], layout)] += 1
     base = h[len(entries)] - sum_of_h(totals, h)
     if not columns.continuous[a]:
-        inner, branches, ample = sum_list(entries, layout, h, settings, place.room.low)
+        inner, branches, ample = sum_list(entries, layout, h, settings, room.low)
         return base, inner, branches, -1, 0, ample >= 2
-    inner, at, tries = scan_list(entries, layout, totals, h, cut_range(len(entries), settings), place.room)
+    inner, at, tries = scan_list(entries, layout, totals, h, cut_range(len(entries), settings), room)
     return base, inner, h[max(at, 0)] + h[len(entries) - max(at, 0)], at, tries, at >= 0
 
 
 @compiled
-def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, place: Any) -> Any:
+def _score_units(
+    a: Any, entries: Any, counts: Any, units: Any, columns: Any, context: Any, room: Any, totals: Any
+) -> Any:
     """As :func:`_score_counted_list`, of a list or histogram in units, with the known units before it."""
-    layout, settings, totals = context.layout, context.settings, place.totals
+    layout, settings = context.layout, context.settings
     listed, blocks = columns.list_of[a] >= 0, (np.int64(0), 0)
     if listed:
-        known, size, n_blocks = sum_blocks(entries, layout, place.units, place.room, totals)
+        known, size, n_blocks = sum_blocks(entries, layout, units, room, totals)
         blocks = size, n_blocks
     else:
         known = np.int64(0)
@@ -126,15 +127,43 @@ def _score_units(a: Any, entries: Any, counts: Any, columns: Any, context: Any, 
     base = information(totals, settings)
     if not columns.continuous[a]:
         if listed:
-            inner, branches, ample = sum_unit_list(entries, layout, place.units, settings, place.room.low)
+            inner, branches, ample = sum_unit_list(entries, layout, units, settings, room.low)
         else:
             inner, branches, ample = sum_unit_histogram(counts, settings)
         return known, base, inner, branches, -1, 0, ample >= 2
     if listed:
-        inner, at, low, tries = scan_units(entries, layout, place.units, totals, known, blocks, settings, place.room)
+        inner, at, low, tries = scan_units(entries, layout, units, totals, known, blocks, settings, room)
     else:
-        inner, at, low, tries = scan_unit_histogram(counts, totals, known, settings, place.room.low)
+        inner, at, low, tries = scan_unit_histogram(counts, totals, known, settings, room.low)
     return known, base, inner, h_of(low, settings) + h_of(known - low, settings), at, tries, at >= 0
+
+
+@compiled
+def score_attribute(
+    a: Any, entries: Any, counts: Any, node: Any, units: Any, columns: Any, context: Any, work: Any, scores: Any
+) -> None:
+    """Score one attribute of one node by its list, or by its histogram if it has none.
+
+    `node` is its weight, and whether its cases are counted; `units` are by the rows of `entries`, `work` is room for a
+    scan and a number for each class.
+    """
+    (weight, counted), (room, totals), settings = node, work, context.settings
+    listed = columns.list_of[a] >= 0
+    if not is_plain(settings):
+        scores.gain[a], scores.split[a], scores.cut[a], scores.tries[a], scores.possible[a] = score_by_measure(
+            listed, columns.continuous[a], entries, counts, context.layout, units, weight, settings, (totals, room.low)
+        )
+        return
+    if counted and listed:
+        known = len(entries) * settings.case_units
+        base, inner, branches, at, tries, possible = _score_counted_list(a, entries, columns, context, room, totals)
+    else:
+        known, base, inner, branches, at, tries, possible = _score_units(
+            a, entries, counts, units, columns, context, room, totals
+        )
+    scores.possible[a], scores.cut[a], scores.tries[a] = possible, at, tries
+    scores.gain[a] = base - inner if possible else 0
+    scores.split[a] = h_of(weight, settings) - h_of(weight - known, settings) - branches
 
 
 @compiled
@@ -142,9 +171,8 @@ def score_parts(
     lists: Any, units: Any, parts: Any, which: Any, columns: Any, context: Any, place: Any, out: Any
 ) -> None:
     """Score some attributes of some nodes: all with lists, or all with codes."""
-    layout, settings = context.layout, context.settings
-    last, coded, plain = len(lists) - 1, columns.code_of[which[0]] >= 0, is_plain(settings)
-    work = (place.totals, place.room.low)
+    layout, last, work = context.layout, len(lists) - 1, (place.room, place.totals)
+    coded, plain = columns.code_of[which[0]] >= 0, is_plain(context.settings)
     for m in range(len(parts.first)):
         first, count = parts.first[m], parts.list_count[m, last]
         rows = lists[last, first : first + count]
@@ -155,57 +183,35 @@ def score_parts(
         elif not (parts.counted[m] and plain):
             for i in range(count):
                 place.units[row_of(rows[i], layout)] = units[first + i]
-        weight = parts.totals[m].sum()
+        node = parts.totals[m].sum(), parts.counted[m]
+        scores = Scores(out.gain[m], out.split[m], out.tries[m], out.possible[m], out.cut[m])
         for w in range(len(which)):
             a = which[w]
             k, column = max(columns.list_of[a], 0), max(columns.code_of[a], 0)
             entries = lists[k, first : first + parts.list_count[m, k]]
             if context.near_of[a] >= 0:
-                near = context.near_values[context.near_of[a]]
-                entries = _apart(entries, layout, near, context.gap, place.apart)
+                entries = apart(entries, layout, context.near_values[context.near_of[a]], context.gap, place.apart)
             counts = place.histogram[columns.code_first[column] : columns.code_first[column + 1]]
-            if not plain:
-                out.gain[m, a], out.split[m, a], out.cut[m, a], out.tries[m, a], out.possible[m, a] = score_by_measure(
-                    not coded, columns.continuous[a], entries, counts, layout, place.units, weight, settings, work
-                )
-                continue
-            if parts.counted[m] and not coded:
-                known = len(entries) * settings.case_units
-                base, inner, branches, at, tries, possible = _score_counted_list(a, entries, columns, context, place)
-            else:
-                known, base, inner, branches, at, tries, possible = _score_units(
-                    a, entries, counts, columns, context, place
-                )
-            out.possible[m, a], out.cut[m, a], out.tries[m, a] = possible, at, tries
-            out.gain[m, a] = base - inner if possible else 0
-            out.split[m, a] = h_of(weight, settings) - h_of(weight - known, settings) - branches
+            score_attribute(a, entries, counts, node, place.units, columns, context, work, scores)
 
 
 @compiled
-def _mark(lists: Any, first: Any, list_count: Any, a: Any, cut: Any, columns: Any, context: Any, place: Any) -> Any:
-    """Mark a node's cases by branch; returns the values on both sides of a cut, rows or codes."""
-    layout, last = context.layout, len(lists) - 1
-    k, rows, below, above = columns.list_of[a], lists[last, first : first + list_count[last]], -1, -1
-    if k >= 0 and columns.continuous[a]:
-        for i in range(len(rows)):
-            place.marks[row_of(rows[i], layout)] = UNKNOWN
-        entries = lists[k, first : first + list_count[k]]
-        for i in range(len(entries)):
-            place.marks[row_of(entries[i], layout)] = i >= cut
-        return np.int64(row_of(entries[cut - 1], layout)), np.int64(row_of(entries[cut], layout))
-    if columns.continuous[a]:
-        below, above = cut, np.int64(context.unknown_code)
+def branch_by_code(rows: Any, layout: Any, a: Any, cut: Any, columns: Any, unknown_code: Any, branch: Any) -> Any:
+    """Find the branches of a row list's cases by their codes; returns the codes on both sides of a cut."""
+    k, continuous, below, above = columns.list_of[a], columns.continuous[a], np.int64(-1), np.int64(-1)
+    if continuous:
+        below, above = np.int64(cut), np.int64(unknown_code)
     for i in range(len(rows)):
         row = row_of(rows[i], layout)
         if k >= 0:
             code = np.int64(columns.list_codes[columns.list_code_of[a], row])
         else:
             code = np.int64(columns.codes[row, columns.code_of[a]])
-            code = UNKNOWN if code == context.unknown_code else code
-        if columns.continuous[a] and code >= 0:
+            code = UNKNOWN if code == unknown_code else code
+        if continuous and code >= 0:
             above = code if cut < code < above else above
             code = np.int64(code > cut)
-        place.marks[row] = code
+        branch[i] = code
     return below, above
 
 
@@ -222,17 +228,75 @@ def _mark_by_value(lists: Any, where: Any, group: Any, columns: Any, context: An
 
 @compiled
 def _share(units: Any, upto: Any, b: Any) -> Any:
+def _find_branches(
+    lists: Any, first: Any, list_count: Any, a: Any, cut: Any, columns: Any, context: Any, marks: Any, branch: Any
+) -> Any:
+    """Find the branches of a node's cases, in the order of the row list; returns the values on both sides of a cut.
+
+    These are rows or codes; `marks` is room for a number by row.
+    """
+    layout, last = context.layout, len(lists) - 1
+    k, rows = columns.list_of[a], lists[last, first : first + list_count[last]]
+    if k < 0 or not columns.continuous[a]:
+        return branch_by_code(rows, layout, a, cut, columns, context.unknown_code, branch)
+    for i in range(len(rows)):
+        marks[row_of(rows[i], layout)] = UNKNOWN
+    entries = lists[k, first : first + list_count[k]]
+    for i in range(len(entries)):
+        marks[row_of(entries[i], layout)] = i >= cut
+    for i in range(len(rows)):
+        branch[i] = marks[row_of(rows[i], layout)]
+    return np.int64(row_of(entries[cut - 1], layout)), np.int64(row_of(entries[cut], layout))
+
+
+@compiled
+def share_of(units: Any, upto: Any, b: Any) -> Any:
     """The share of branch b in the units of a case with an unknown value."""
     before = units_before(units, upto[b - 1]) if b > 0 else 0.0
     return np.int64(units_before(units, upto[b]) - before)
 
 
 @compiled
+def add_branches(rows: Any, units: Any, branch: Any, layout: Any, one: Any, sums: Any) -> None:
+    """Add up what each branch of a node gets; `one` is the units of one case, `sums` as the fields of Divisions."""
+    totals, n_rows, whole, upto = sums
+    totals[:], n_rows[:], whole[:] = 0, 0, True
+    for i in range(len(rows)):
+        b = branch[i]
+        if b >= 0:
+            totals[b, class_of(rows[i], layout)] += units[i]
+            n_rows[b] += 1
+            whole[b] &= units[i] == one
+    running, known = np.int64(0), totals.sum()
+    for b in range(len(upto)):
+        running += totals[b].sum()
+        upto[b] = running / known
+    for i in range(len(rows)):
+        if branch[i] < 0:
+            c = class_of(rows[i], layout)
+            for b in range(len(upto)):
+                share = share_of(units[i], upto, b)
+                if share > 0:
+                    totals[b, c] += share
+                    n_rows[b] += 1
+                    whole[b] &= share == one
+
+
+@compiled
 def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any, place: Any, divisions: Any) -> None:
     """Find the branch of every case of some nodes, and add up what each branch gets."""
-    layout, last, one = context.layout, len(lists) - 1, context.settings.case_units
+    layout, last = context.layout, len(lists) - 1
     for s in range(len(divisions.attribute)):
-        first, list_count = parts.first[s], parts.list_count[s]
+        first, list_count, a = parts.first[s], parts.list_count[s], divisions.attribute[s]
+        here = slice(first, first + list_count[last])
+        branch = divisions.branch[here]
+        divisions.below[s], divisions.above[s] = _find_branches(
+            lists, first, list_count, a, divisions.cut[s], columns, context, place.marks, branch
+        )
+        group = divisions.group_branch[divisions.group_start[s] : divisions.group_start[s + 1]]
+        if len(group):
+            for i in range(len(branch)):
+                branch[i] = group[branch[i]] if branch[i] >= 0 else UNKNOWN
         slots = slice(divisions.slot_start[s], divisions.slot_start[s + 1])
         totals, n_rows, whole, upto = (
             divisions.units[slots],
@@ -270,6 +334,8 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
                         totals[b, c] += share
                         n_rows[b] += 1
                         whole[b] &= share == one
+        sums = divisions.units[slots], divisions.rows[slots], divisions.whole[slots], divisions.upto[slots]
+        add_branches(lists[last, here], units[here], branch, layout, context.settings.case_units, sums)
 
 
 @compiled
@@ -285,7 +351,7 @@ def move_rows(
             b = divisions.branch[i]
             for branch in range(b if b >= 0 else 0, b + 1 if b >= 0 else stop - start):
                 at = place.position[branch]
-                share = units[i] if b >= 0 else _share(units[i], upto, branch)
+                share = units[i] if b >= 0 else share_of(units[i], upto, branch)
                 if at != DROPPED and share > 0:
                     out[at], out_units[at] = rows[i], share
                     place.position[branch] = at + 1
@@ -339,7 +405,7 @@ def _move_to_many(entries: Any, layout: Any, upto: Any, places: Any, place: Any,
         b = place.marks[row]
         for branch in range(b if b >= 0 else 0, b + 1 if b >= 0 else len(places)):
             at = place.position[branch]
-            if at != DROPPED and (b >= 0 or _share(place.units[row], upto, branch) > 0):
+            if at != DROPPED and (b >= 0 or share_of(place.units[row], upto, branch) > 0):
                 out[at] = with_new(entry, place.last[branch] != group, layout)
                 place.position[branch], place.last[branch] = at + 1, group
 
@@ -352,7 +418,7 @@ def _mark_rows(rows: Any, branch: Any, units: Any, layout: Any, upto: Any, place
         if len(upto) > 2:
             place.units[row] = units[i]
         elif b < 0:
-            low = _share(units[i], upto, 0)
+            low = share_of(units[i], upto, 0)
             b = 1 if low == 0 else 0 if low == units[i] else BOTH
         place.marks[row] = b
 
