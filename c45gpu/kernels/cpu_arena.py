@@ -37,7 +37,7 @@ class Arena(NamedTuple):
 class Bench(NamedTuple):
     """What one worker needs beside it."""
 
-    number_of: Any  # int32[N]: by row
+    number_of: Any  # int64[N]: by row
     room: Any  # of a scan
     totals: Any  # int64[C]
     histogram: Any  # int64[codes, C]

@@ -55,9 +55,10 @@ class DividingGrower(CpuGrower):
         near_of, near = self._near_columns()
         self._context = Context(self.layout, self.h, settings, in_cases, UNKNOWN_CODE, settings.gap, near_of, near)
         self._paged = PagedLists(self.lists, None)
+        self._mark = np.dtype(np.int8 if self.most_branches <= 1 << 7 else np.int32)
         self._units = np.array(problem.units)  # without strides of 0, which would be compiled for apart
         self._places: LifoQueue[Workplace] = LifoQueue()
-        self._depth_first = DepthFirst(self, self._context)
+        self._depth_first = DepthFirst(self)
         self._parts: Parts
 
     def root(self) -> Frontier:
@@ -123,7 +124,7 @@ class DividingGrower(CpuGrower):
     def _finish_some(self, which: Int64s, positions: Int64s) -> Subtrees:
         place = self._take_place()
         parts = Parts(*(x[which] for x in self._parts))
-        subtrees = self._depth_first.finish(self._paged, self._units, parts, positions, place)
+        subtrees = self._depth_first.finish(self._paged, self._units, parts, positions, self._context, place)
         self._places.put(place)
         return subtrees
 
@@ -158,7 +159,7 @@ class DividingGrower(CpuGrower):
             splits.group_branch,
             slot_start,
             upto=np.empty(slots, np.float64),
-            branch=np.empty(self.lists.shape[1], np.int32),
+            branch=np.empty(self.lists.shape[1], self._mark),
             units=np.empty((slots, self.problem.settings.n_classes), np.int64),
             rows=np.empty(slots, np.int64),
             whole=np.empty(slots, np.bool_),
@@ -170,6 +171,7 @@ class DividingGrower(CpuGrower):
     def _move(self, parts: Parts, divisions: Divisions, kept: Int64s, shares: list[slice]) -> None:
         """Write the next level's lists, the kept slots one after the other."""
         rows = divisions.rows[kept]
+        self._forget_h(rows[divisions.whole[kept]])
         divisions.places[kept] = np.cumsum(rows) - rows
         out = paged_lists(len(self.lists), int(rows.sum()), self.lists.dtype)
         out_units = np.empty(out.entries.shape[1], np.int64)
@@ -184,7 +186,15 @@ class DividingGrower(CpuGrower):
             tasks += [(*some, which, out.entries, out_units, moved) for which in [None, *groups]]
         self.crew.run(self._move_some, tasks)
         self._paged, self.lists, self._units = out, out.entries, out_units
-        self._parts = Parts(divisions.places[kept], moved[kept], divisions.units[kept], divisions.whole[kept])
+        counted = divisions.whole[kept] & (rows < len(self.h))
+        self._parts = Parts(divisions.places[kept], moved[kept], divisions.units[kept], counted)
+
+    def _forget_h(self, counts: Int64s) -> None:
+        """Keep H only of as many cases as nodes that are counted have, or that are finished; others are weighed."""
+        most = max(self._depth_first.most, int(counts.max(initial=0)))
+        if 2 * most < len(self.h):
+            self.h = self.h[: most + 1].copy()
+            self._context = self._context._replace(h=self.h)
 
     def _score(self, parts: Parts, which: Int64s, out: Scores) -> None:
         place = self._take_place()
@@ -217,7 +227,7 @@ class DividingGrower(CpuGrower):
             near = n if len(self._context.near_values) else 0
             return Workplace(
                 units=np.empty(n, np.int64),
-                marks=np.empty(n, np.int32),
+                marks=np.empty(n, self._mark),
                 room=new_room(n, c),
                 totals=np.empty(c, np.int64),
                 histogram=np.empty((int(self.columns.code_first[-1]), c), np.int64),

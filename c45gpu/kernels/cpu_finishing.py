@@ -28,20 +28,24 @@ class DepthFirst:
     ----------
     grower : CpuGrower
         Whose nodes they are; it is not kept.
-    context : Context
+
+    Attributes
+    ----------
+    most : int
+        No node of more cases is finished.
     """
 
-    def __init__(self, grower: CpuGrower, context: Context) -> None:
+    def __init__(self, grower: CpuGrower) -> None:
         class_bits = grower.layout.class_bits
-        self._contexts = (context, context._replace(layout=Layout(31 - class_bits, class_bits, 31)))
+        self._local = Layout(31 - class_bits, class_bits, 31)
         self._columns, self._facts, self._word = grower.columns, grower.problem.facts, grower.lists.dtype
         self._n_lists, self._n_classes = len(grower.lists), grower.problem.settings.n_classes
         self._n_branches, self._most_branches = grower.n_branches, grower.most_branches
-        self._workers, self._most = grower.crew.size, most_cases(grower)
+        self._workers, self.most = grower.crew.size, most_cases(grower)
 
     def chosen(self, counts: Int64s) -> Bools:
         """Which nodes of so many cases to finish: not one that others would wait for; all are scored by all workers."""
-        small = counts <= self._most
+        small = counts <= self.most
         here = counts[small]
         order = np.argsort(here, kind="stable")
         others, entries = np.cumsum(here[order]), here[order] * len(self._n_branches)
@@ -51,16 +55,19 @@ class DepthFirst:
         small[small] = even
         return small
 
-    def finish(self, paged: PagedLists, units: Int64s, parts: Parts, positions: Int64s, place: Workplace) -> Subtrees:
+    def finish(
+        self, paged: PagedLists, units: Int64s, parts: Parts, positions: Int64s, context: Context, place: Workplace
+    ) -> Subtrees:
         """Grow the subtrees of some nodes, and give up their part of the level's lists.
 
         `positions` are in the frontier; `place` is the worker's.
         """
         count = parts.list_count[:, -1]
         most = int(count.max())
+        contexts = (context, context._replace(layout=self._local))
         memory, bench = self._new_memory(most, len(count)), self._new_bench(most, place)
         (_, records), stop = finish_divided(
-            paged.entries, units, (parts, positions), self._columns, self._facts, self._contexts, bench, memory
+            paged.entries, units, (parts, positions), self._columns, self._facts, contexts, bench, memory
         )
         for first, here in zip(parts.first.tolist(), count.tolist(), strict=True):
             paged.give_up_all(first, first + here)
@@ -83,7 +90,7 @@ class DepthFirst:
         most = self._most_branches
         n_rows, kept_as, kept, record, start, position, last = (np.empty(most, np.int64) for _ in range(7))
         return Bench(
-            number_of=place.marks,
+            number_of=place.units,
             room=place.room,
             totals=place.totals,
             histogram=place.histogram,

@@ -42,7 +42,7 @@ class Workplace(NamedTuple):
     """Memory of one worker."""
 
     units: Any  # int64[N]: by row
-    marks: Any  # int32[N]: by row
+    marks: Any  # int8[N], int32[N] where some test has more than 128 branches: by row
     room: Any  # of a scan
     totals: Any  # int64[C]
     histogram: Any  # int64[codes, C]
@@ -73,7 +73,7 @@ class Divisions(NamedTuple):
     group_branch: Any  # int32
     slot_start: Any  # int64[k + 1]
     upto: Any  # float64[slots]: known weight of the branches up to and with this one, over that of all
-    branch: Any  # int32[rows]: of each row list entry, UNKNOWN for an unknown value
+    branch: Any  # as the marks: of each row list entry, UNKNOWN for an unknown value
     units: Any  # int64[slots, C]
     rows: Any  # int64[slots]: cases
     whole: Any  # bool[slots]: every case has the units of one case
