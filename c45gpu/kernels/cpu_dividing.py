@@ -35,9 +35,19 @@ from c45gpu.kernels.cpu_parts import (
     score_parts,
 )
 from c45gpu.kernels.cpu_score import new_room
-from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken
+from c45gpu.kernels.level import (
+    Bools,
+    Candidates,
+    Children,
+    Frontier,
+    Instances,
+    Int64s,
+    Problem,
+    Splits,
+    Subtrees,
+    Taken,
+)
 from c45gpu.model.tree import ranges
-from c45gpu.kernels.level import Bools, Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
 
 
 class DividingGrower(CpuGrower):
@@ -69,7 +79,7 @@ class DividingGrower(CpuGrower):
         root = Parts(np.zeros(1, np.int64), self.list_counts[None, :], totals, counted)
         is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
         self._parts = Parts(*(x[is_open] for x in root))
-        return self._advance(totals, is_open)
+        return Frontier(totals, is_open) if self.problem.forest else self._advance(totals, is_open)
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""

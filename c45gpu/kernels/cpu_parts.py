@@ -11,7 +11,7 @@ from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, new_of, row_of, with_new
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_measures import is_plain, score_by_measure
-from c45gpu.kernels.cpu_move import DROPPED, mark_given
+from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_score import cut_range, scan_list, sum_list, sum_of_h
 from c45gpu.kernels.cpu_units import (
     fill_unit_histogram,
@@ -216,18 +216,6 @@ def branch_by_code(rows: Any, layout: Any, a: Any, cut: Any, columns: Any, unkno
 
 
 @compiled
-def _mark_by_value(lists: Any, where: Any, group: Any, columns: Any, context: Any, place: Any) -> Any:
-    """As :func:`_mark`, by groups of values where there are any."""
-    first, list_count, a, cut = where
-    below, above = _mark(lists, first, list_count, a, cut, columns, context, place)
-    if len(group):
-        rows = lists[len(lists) - 1, first : first + list_count[len(lists) - 1]]
-        regroup(rows, context.layout, place.marks, group)
-    return below, above
-
-
-@compiled
-def _share(units: Any, upto: Any, b: Any) -> Any:
 def _find_branches(
     lists: Any, first: Any, list_count: Any, a: Any, cut: Any, columns: Any, context: Any, marks: Any, branch: Any
 ) -> Any:
@@ -290,50 +278,17 @@ def divide_parts(lists: Any, units: Any, parts: Any, columns: Any, context: Any,
         first, list_count, a = parts.first[s], parts.list_count[s], divisions.attribute[s]
         here = slice(first, first + list_count[last])
         branch = divisions.branch[here]
-        divisions.below[s], divisions.above[s] = _find_branches(
-            lists, first, list_count, a, divisions.cut[s], columns, context, place.marks, branch
-        )
         group = divisions.group_branch[divisions.group_start[s] : divisions.group_start[s + 1]]
-        if len(group):
-            for i in range(len(branch)):
-                branch[i] = group[branch[i]] if branch[i] >= 0 else UNKNOWN
-        slots = slice(divisions.slot_start[s], divisions.slot_start[s + 1])
-        totals, n_rows, whole, upto = (
-            divisions.units[slots],
-            divisions.rows[slots],
-            divisions.whole[slots],
-            divisions.upto[slots],
-        )
-        totals[:], n_rows[:], whole[:] = 0, 0, True
-        a = divisions.attribute[s]
-        group = divisions.group_branch[divisions.group_start[s] : divisions.group_start[s + 1]]
-        rows = lists[last, first : first + list_count[last]]
         if a == ELSEWHERE:
-            mark_given(rows, layout, group, place.marks)
+            branch[:] = group
         else:
-            where = (first, list_count, a, divisions.cut[s])
-            divisions.below[s], divisions.above[s] = _mark_by_value(lists, where, group, columns, context, place)
-        for i in range(first, first + list_count[last]):
-            entry = np.uint64(lists[last, i])
-            b = place.marks[row_of(entry, layout)]
-            divisions.branch[i] = b
-            if b >= 0:
-                totals[b, class_of(entry, layout)] += units[i]
-                n_rows[b] += 1
-                whole[b] &= units[i] == one
-        running, known = np.int64(0), totals.sum()
-        for b in range(len(upto)):
-            running += totals[b].sum()
-            upto[b] = running / known
-        for i in range(first, first + list_count[last]):
-            if divisions.branch[i] < 0:
-                c = class_of(lists[last, i], layout)
-                for b in range(len(upto)):
-                    share = _share(units[i], upto, b)
-                    if share > 0:
-                        totals[b, c] += share
-                        n_rows[b] += 1
-                        whole[b] &= share == one
+            divisions.below[s], divisions.above[s] = _find_branches(
+                lists, first, list_count, a, divisions.cut[s], columns, context, place.marks, branch
+            )
+            if len(group):
+                for i in range(len(branch)):
+                    branch[i] = group[branch[i]] if branch[i] >= 0 else UNKNOWN
+        slots = slice(divisions.slot_start[s], divisions.slot_start[s + 1])
         sums = divisions.units[slots], divisions.rows[slots], divisions.whole[slots], divisions.upto[slots]
         add_branches(lists[last, here], units[here], branch, layout, context.settings.case_units, sums)
 
