@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from c45gpu.cli import main
+from c45gpu.data import textblocks
 from c45gpu.data.c45files import read_stem
 from c45gpu.data.compressed import read_text
 from c45gpu.data.frames import read_file
@@ -115,13 +118,30 @@ def test_a_case_without_a_class_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "u.csv").read_text() == "x,class\n1,a\n2,\n3,b\n"
 
 
-def test_a_file_that_does_not_fit_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_does_not_fit_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(textblocks, "BYTES_OF_A_BLOCK", 1 << 10)
     (tmp_path / "t.names").write_text("a, b.\nx: continuous.\n")
-    (tmp_path / "t.data").write_text("1,a\n" * 300_000 + "2\n")
+    (tmp_path / "t.data").write_text("1,a\n" * 3000 + "2\n")
     for output in ("u.csv", "u.arff.gz", "u.parquet", "u"):
         assert main(["convert", str(tmp_path / "t"), str(tmp_path / output)]) == 1
-        assert f"{tmp_path}/t.data:300001: the record has 1 fields" in capsys.readouterr().err
+        assert f"{tmp_path}/t.data:3001: the record has 1 fields" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.data", "t.names"]
+
+
+def test_progress_is_told_while_it_reads_and_while_it_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[tuple[int, str], list[int]] = {}
+
+    @contextmanager
+    def bar_of(total: int, doing: str) -> Iterator[Callable[[int], None]]:
+        yield told.setdefault((total, doing), []).append
+
+    monkeypatch.setattr(sys.modules["c45gpu.cli.convert"], "bar_of", bar_of)
+    (tmp_path / "t.csv").write_text("x,class\n" + "1,a\n" * 200)
+    convert(tmp_path / "t.csv", tmp_path / "t.parquet", "--target", "class")
+    size = (tmp_path / "t.csv").stat().st_size
+    assert {what: done[-1] for what, done in told.items()} == {(size, "reading"): size, (size, "writing"): size}
 
 
 def test_it_tells_how_to_read_the_same_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
