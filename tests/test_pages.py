@@ -6,6 +6,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import runpy
+import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -105,6 +107,21 @@ def test_what_pages_include_is_there() -> None:
     }
     assert len(included) >= 4
     assert {page for page, path in included.items() if not (DOCS / path).is_file()} == set()
+
+
+def test_included_files_have_links_that_are_right_on_the_page() -> None:
+    put_together = runpy.run_path(str(DOCS / "conf.py"))["_put_together"]
+    source = [(DOCS / "benchmarks.md").read_text("utf-8") + "[a](../README.md) [b](../ARCHITECTURE.md#layers)\n"]
+    put_together(None, "benchmarks", source)
+    assert "{include}" not in source[0]
+    assert "](threshold_cost.md)" in source[0]
+    assert source[0].endswith("[a](../README.md) [b](architecture.md#layers)\n")
+
+
+def test_without_sphinx_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "sphinx.cmd.build", None)
+    assert importlib.import_module("docs.__main__").main() == 1
+    assert "pip install -e '.[docs]'" in capsys.readouterr().err
 
 
 def test_the_loans_are_all_there() -> None:
