@@ -64,6 +64,11 @@ class Cluster:
             time.sleep(LOOK_SECONDS)
         return found
 
+    def still_there(self, workers: Iterable[str]) -> list[str]:
+        """Which of some workers are there, without waiting."""
+        there = self.client.nthreads()
+        return [worker for worker in workers if worker in there]
+
     def holders(self, futures: list[Future[Any]]) -> list[tuple[str, ...]]:
         """For each future the workers that hold its result."""
         found = self.client.who_has(futures)
@@ -92,15 +97,34 @@ class Cluster:
         ]
         try:
             self._wait(futures, [task.worker for task in tasks])
-            return [self._result(future) for future in futures]
+            return [self._result(future, task.worker) for future, task in zip(futures, tasks, strict=True)]
         finally:
             for future in futures:
                 future.release()
 
     def collected(self, futures: list[Future[Any]]) -> list[Any]:
-        """The results of what any worker did."""
-        self._wait(futures, [])
-        return [self._result(future) for future in futures]
+        """The results of what any worker did; what is lost with a worker is done again by another.
+
+        Raises
+        ------
+        EngineError
+            When that takes too long.
+        """
+        stop = time.monotonic() + self.seconds
+        while True:
+            self._wait(futures, [])
+            try:
+                return [self._result(future) for future in futures]
+            except Lost as lost:
+                if time.monotonic() > stop:
+                    raise EngineError(f"{lost}, for {self.seconds:g} seconds: look after the workers") from lost
+                self.retry(futures)
+
+    def retry(self, futures: list[Future[Any]]) -> None:
+        """Have done again what failed, as where workers died over it."""
+        failed = [future for future in futures if future.status == "error"]
+        if failed:
+            self.client.retry(failed)
 
     def _wait(self, futures: list[Future[Any]], workers: list[str]) -> None:
         """Wait until all is done, or will not be."""
@@ -119,7 +143,7 @@ class Cluster:
             if waiting - set(there) or (failed and not waiting & set(there)):
                 return
             if time.monotonic() > stop:
-                for address in waiting or set(there):
+                for address in waiting:
                     self._give_up(address)
                 return
 
@@ -131,13 +155,25 @@ class Cluster:
 
         self.client.run_on_scheduler(remove)
 
-    def _result(self, future: Future[Any]) -> Any:
-        if future.status in ("pending", "lost"):
-            raise Lost("a worker died or did not answer in time")
+    def _result(self, future: Future[Any], worker: str | None = None) -> Any:
+        """What a future that is done stands for; the worker that has it may die meanwhile."""
+        patience = LOOK_SECONDS
+        while future.status not in ("pending", "lost"):
+            try:
+                return self._fetched(future, patience)
+            except TimeoutError:
+                patience *= 2
+                if patience > self.seconds or (worker is not None and worker not in self.client.nthreads()):
+                    break
+        raise Lost("a worker died or did not answer in time")
+
+    def _fetched(self, future: Future[Any], seconds: float) -> Any:
         try:
-            return future.result(timeout=self.seconds)
-        except (KilledWorker, TimeoutError, OSError) as error:
-            raise Lost(f"a worker died or did not answer in time: {typename(type(error))}") from error
+            return future.result(timeout=seconds)
+        except TimeoutError:
+            raise
+        except (KilledWorker, OSError) as error:
+            raise Lost(f"a worker died: {typename(type(error))}") from error
         except CancelledError as error:
             raise EngineError(
                 "rows were lost with the worker that held them, and Dask cannot compute them again: load them with "

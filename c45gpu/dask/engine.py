@@ -170,7 +170,7 @@ class DaskEngine:
                 lost = again
 
     def count_failure(self, lost: Lost) -> None:
-        """Note that a step failed.
+        """Note that a step failed, and have parts made again that failed with it.
 
         Raises
         ------
@@ -178,6 +178,7 @@ class DaskEngine:
             When that happened too often in a row.
         """
         self._failures += 1
+        self._cluster.retry(self._ready.parts)
         if self._failures > MOST_ATTEMPTS + len(self._cluster.workers()):
             raise EngineError(f"{self._failures} attempts at a step failed, the last as {lost}: look after the workers")
 
@@ -313,9 +314,9 @@ class DaskEngine:
         return below, above
 
     def _let_go(self) -> None:
-        there = self._cluster.workers()
+        there = self._cluster.still_there(w for w, _ in self._owners)
         with suppress(Lost):
-            self._cluster.step(Task(w, steps.let_go, (self._run,)) for w, _ in self._owners if w in there)
+            self._cluster.step(Task(worker, steps.let_go, (self._run,)) for worker in there)
         self._owners = []
 
 

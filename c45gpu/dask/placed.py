@@ -100,8 +100,8 @@ class PlacedRows:
 
     def let_go(self) -> None:
         """Have the workers forget the rows."""
-        there = self._cluster.workers()
-        self._cluster.step(Task(worker, let_go, (self._place.run,)) for worker in self._workers if worker in there)
+        there = self._cluster.still_there(self._workers)
+        self._cluster.step(Task(worker, let_go, (self._place.run,)) for worker in there)
 
     def _asked(self, function: Callable[..., Any], news: held.News, pairs: Pairs) -> list[Any]:
         return self._cluster.step(Task(worker, function, (self._place, news, pairs)) for worker in self._workers)

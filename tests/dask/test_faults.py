@@ -159,20 +159,24 @@ def test_a_cluster_that_shrinks_to_one_worker(alone: Model, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_twenty_kills_at_random_times(client: Client, alone: Model, tmp_path: Path) -> None:
-    chance, kills, over = random.Random(0), 0, threading.Event()
+    chance, killed, over = random.Random(0), list[int](), threading.Event()
 
     def killing() -> None:
-        nonlocal kills
-        while not over.wait(chance.uniform(0.2, 2.0)) and kills < 20:
-            there = list(client.run(os.getpid, on_error="ignore").values())
-            if there:
-                kill(chance.choice(there))
-                kills += 1
+        while not over.wait(chance.uniform(0.5, 3.0)):
+            there = client.cluster.scheduler.workers
+            nannies = [nanny for nanny in list(client.cluster.workers.values()) if nanny.worker_address in there]
+            up = [nanny.pid for nanny in nannies if nanny.pid is not None]
+            if len(up) > 1:  # a nanny gives up if a worker dies before it is up
+                killed.append(chance.choice(up))
+                kill(killed[-1])
 
     killer = threading.Thread(target=killing)
     killer.start()
-    while kills < 20:
-        model = train_on(client, made_on(client), engine="reference", step_seconds=60.0, small=5)
-        assert same_bytes(tmp_path, model, alone)
-    over.set()
-    killer.join()
+    try:
+        while len(killed) < 20:
+            client.wait_for_workers(1)
+            model = train_on(client, made_on(client), engine="reference", step_seconds=60.0, small=5)
+            assert same_bytes(tmp_path, model, alone)
+    finally:
+        over.set()
+        killer.join()
