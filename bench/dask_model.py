@@ -114,6 +114,7 @@ def on_gpus(given: Given, bandwidth: float) -> Iterator[tuple[str, float]]:
 
 def memory(given: Given) -> Iterator[tuple[str, int]]:
     """What a worker needs, as ``c45gpu train --dask --dry-run`` plans it, and the client for the tree."""
+    from c45gpu.dask.plan import SENT_BYTES
     from c45gpu.kernels.cpu_plan import NODE_BYTES as OF_NODE
     from c45gpu.kernels.cpu_plan import NODE_CLASS_BYTES
 
@@ -122,6 +123,7 @@ def memory(given: Given) -> Iterator[tuple[str, int]]:
     column = given.rows * (given.own * given.value_bytes + CLASS_BYTES)
     yield "columns on their way", column
     yield "columns to grow with", column
+    yield "cases on their way down", given.rows * SENT_BYTES
     entry = 4 if given.rows <= 1 << 30 else 8
     yield "their lists, twice", 2 * given.rows * entry * (given.own + 1)
     yield "the tree, on the client", given.nodes * (OF_NODE + 2 * NODE_CLASS_BYTES)

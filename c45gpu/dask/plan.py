@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from c45gpu.induction.options import Options
 
 COMMON_BYTES: Final = 12  # of the class and the weight of a case
+SENT_BYTES: Final = 40  # of a case while it goes down: its number, units and branch, and as it is packed and sent
 
 
 class WorkerPlan(NamedTuple):
@@ -108,6 +109,7 @@ def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, is_firs
             Part("cases by rows", n_rows * of_row * (2 if whole.near else 1), STAGES),  # as read, and as release 8 does
             Part("columns on their way", columns, (SORTING,)),
             Part("columns to grow with", columns, (SORTING, GROWING)),
+            Part("cases on their way down", n_cases * SENT_BYTES, (GROWING,)),
             *_of_stages(plan(of_share._replace(**facts)), (SORTING, GROWING)),
             Part("columns to prune with", n_pruned * of_row, (PRUNING,)),
             *_of_stages(plan(whole._replace(n_cases=n_pruned, threads=worker.threads)), (PRUNING,)),

@@ -49,6 +49,7 @@ def test_attributes_are_shared_out_and_rows_are_halved(client: Client) -> None:
         assert parts["columns to grow with"] == ("columns to grow with", N * (12 + width), (SORTING, GROWING))
         assert parts["distinct values"].n_bytes == N * 4 * lists
         assert parts["columns to prune with"].n_bytes == N // 2 * of_row
+        assert parts["cases on their way down"].n_bytes == N * 40
         assert parts["cases at leaves"].n_bytes == N // 2 * 20
 
 
