@@ -85,6 +85,7 @@ class DaskEngine:
     name = "dask"
 
     def __init__(self, cluster: Cluster, ready: Ready, engine: str = "auto", small: int | None = None) -> None:
+        self.threads = sum(cluster.workers().values())
         self._cluster, self._ready, self._engine, self._asked = cluster, ready, engine, small
         self._run, self._epoch, self._failures = uuid4().hex, 0, 0
         self._small = 0

@@ -66,6 +66,7 @@ def train_on(
         Called with a :class:`~c45gpu.induction.progress.Stage` when sorting, growing or pruning begins.
     recording : Recording, optional
         Takes down times, and the memory of the client; see :mod:`c45gpu.induction.record`.
+        Takes down times and what the client needed; see :mod:`c45gpu.induction.record`.
     step_seconds : float
         How long a worker may take for a step, a part of a level. One that takes longer is given up and taken off the
         cluster.

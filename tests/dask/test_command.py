@@ -43,7 +43,7 @@ def penguins(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Told:
     assert main(arguments) == 0
     said = capsys.readouterr()
-    return said.out, said.err
+    return said.out.partition('"training": ')[0], said.err  # how training went differs
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["-m", "5", "--class-weight", "balanced"]], ids=str)
@@ -76,7 +76,7 @@ def test_row_groups_are_read_by_the_workers(
 
 
 def test_workers_of_this_machine(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = [str(examples / "penguins.csv"), "--target", "species", "--json"]
+    source = [str(examples / "penguins.csv"), "--target", "species"]
     single = ran(["train", *source], capsys)
     assert ran(["train", *source, "--dask", "local:2"], capsys) == single
 
@@ -126,3 +126,16 @@ def test_infinities_and_nothing_known_are_refused(
     )
     assert main(["train", str(path), "--dask", address]) == 2
     assert capsys.readouterr().err == f"error: --target is missing: name the column of {path} that holds the class\n"
+
+
+def test_a_checkpoint_is_refused(address: str, examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", str(examples / "penguins"), "--dask", address, "--checkpoint", "x"]) == 2
+    assert "error: --checkpoint and --dask exclude each other: give one of them\n" in capsys.readouterr().err
+
+
+def test_how_training_went_is_recorded(address: str, examples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    assert main(["train", str(examples / "penguins"), "--dask", address, "--record", str(path)]) == 0
+    record = json.loads(path.read_text())
+    assert (record["engine"], record["threads"], record["cases"]) == ("dask", 2, 344)
+    assert set(record["seconds"]) == {"reading", "sorting", "growing", "pruning", "all"}
