@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from c45gpu.dask import rows_of_table
-from c45gpu.dask.connect import Worker, current_client, require_workers
+from c45gpu.dask.connect import Worker, current_client, require_packages, require_workers
 from c45gpu.dask.plan import plans, require, require_room
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
-from c45gpu.errors import EngineError, MemoryPlanError
+from c45gpu.errors import EngineError, MemoryPlanError, MissingPackageError
 from c45gpu.induction.options import Options
 from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING
 from tests.dask.threads import client
@@ -98,3 +99,9 @@ def test_a_cluster_without_workers(client: Client, monkeypatch: pytest.MonkeyPat
 
 def _none_comes(n_workers: int, timeout: float) -> None:
     raise TimeoutError
+
+
+def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match=r"needs Dask and distributed: pip install 'c45gpu\[dask\]'"):
+        require_packages()
