@@ -104,14 +104,16 @@ def rows_of_table(client: Client, table: Table, part_bytes: int = PART_BYTES) ->
     EngineError
         When the cluster has no workers.
     """
-    n_workers = len(require_workers(client))
+    workers = require_workers(client)
     n_bytes = table.classes.nbytes + sum(table.column(a).nbytes for a in table.schema.used)
-    n_parts = min(max(n_workers, -(-n_bytes // part_bytes)), max(1, table.n_cases))
+    n_parts = min(max(len(workers), -(-n_bytes // part_bytes)), max(1, table.n_cases))
     edges = np.linspace(0, table.n_cases, n_parts + 1).astype(np.int64).tolist()
     here = on_host(table)
-    pieces = [here.take(slice(*ends)) for ends in pairwise(edges)]
-    parts = client.scatter(pieces, hash=False)
-    return RowParts(table.schema, parts, [piece.n_cases for piece in pieces])
+    parts = [
+        client.scatter(here.take(slice(*ends)), workers=[workers[i * len(workers) // n_parts]], hash=False)
+        for i, ends in enumerate(pairwise(edges))  # one after the other: what is sent is in memory once more
+    ]
+    return RowParts(table.schema, parts, np.diff(edges).tolist())
 
 
 def on_host(table: Table) -> Table:
