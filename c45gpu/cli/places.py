@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from c45gpu.cli.cases import Columns, no_target, nothing_known, stem_of, tell, tell_kinds, training_table
 from c45gpu.cli.progress import timed
-from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
     from c45gpu.cli.kept import Checkpoints
@@ -109,15 +108,7 @@ class OnCluster:
         print_plan_of_workers(self._client, self._rows, options, engine, as_json)
 
     def trained(self, options: Options, engine: str, costs: Any, kept: Checkpoints, recording: Recording) -> Model:
-        """A model of them, with progress for whoever watches.
-
-        Raises
-        ------
-        OptionError
-            When a checkpoint is asked for.
-        """
-        if kept.checkpoint is not None:
-            raise OptionError("--checkpoint is for one machine: leave it out with --dask")
+        """A model of them, with progress for whoever watches."""
         from c45gpu.cli.progress import training_of
         from c45gpu.cli.train import warn_of_one_class
         from c45gpu.dask.plan import require_room
@@ -128,7 +119,16 @@ class OnCluster:
         with training_of(weight_of(self._client, self._rows)) as shown:
             told = (None, None) if shown is None else (shown.level, shown.stage)
             model = train_on(
-                self._client, self._rows, options, engine, told[0], costs, stages=told[1], recording=recording
+                self._client,
+                self._rows,
+                options,
+                engine,
+                told[0],
+                costs,
+                stages=told[1],
+                checkpoint=kept.checkpoint,
+                every=kept.every,
+                recording=recording,
             )
         warn_of_one_class(model)
         return model

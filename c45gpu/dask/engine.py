@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -23,9 +23,11 @@ import numpy.typing as npt
 
 from c45gpu.dask import steps
 from c45gpu.dask.cluster import Cluster, Task
+from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.peers import Place
 from c45gpu.dask.placed import PlacedRows, Ready
+from c45gpu.dask.replay import Level, Past, of_share
 from c45gpu.dask.share import Parted, Sides
 from c45gpu.dask.shares import balanced
 from c45gpu.data.table import Floats, Table
@@ -35,9 +37,11 @@ from c45gpu.kernels.engine import LocalEngine
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.predict import class_frequencies
-from c45gpu.model.tree import Tree, ranges
+from c45gpu.model.tree import Tree
 
 T = TypeVar("T")
+Floats64 = npt.NDArray[np.float64]
+Tellers = list[tuple[str, Int64s]]  # workers, and the splits that each tells of
 
 LEAST_SMALL = 1 << 13  # cases: what is below so few takes a worker no longer than a few steps of all
 NODES_OF_A_WORKER = 8  # a small node is at most this part of what a worker has to do, so that all end together
@@ -90,21 +94,34 @@ class DaskEngine:
         self._run, self._epoch, self._failures = uuid4().hex, 0, 0
         self._small = 0
         self._owners: list[tuple[str, Int64s]] = []
-        self._log: list[Splits] = []
-        self._distinct: dict[int, Floats] = {}
+        self._levels: list[Level] = []
+        self._cuts = Cuts(ready.types)
         self._candidate_bytes = 0
         self.traffic: list[LevelTraffic] = []
 
     def load(self, problem: Problem) -> Frontier:
         """Build the shares; the frontier is the root. The problem is without cases."""
-        self._problem, self._log, self.traffic = problem, [], []
+        self._problem, self.traffic = problem, []
+        self._levels.clear()
         self._small = self._smallness() if problem.may_finish else 0
         self._steadily(self._build)
         return self._steadily(self._root)
 
+    def resume(self, problem: Problem, past: Past) -> Frontier:
+        """Build the shares and bring them to where a run was; the frontier is the nodes that were open."""
+        self._problem, self.traffic = problem, []
+        self._small, self._levels[:] = past.small, past.levels
+        parted = self._steadily(self._replayed)
+        return Frontier(parted.class_weights[parted.open], parted.open[parted.open])
+
+    @property
+    def past(self) -> Past:
+        """What was split so far; it grows with every level."""
+        return Past(self._small, self._levels)
+
     def distinct(self, attribute: int) -> Floats:
         """Values of a continuous column, sorted: those that the thresholds of this level depend on."""
-        return self._distinct[attribute]
+        return self._cuts.distinct(attribute)
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
@@ -124,8 +141,8 @@ class DaskEngine:
 
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches, and have what is below small ones grown."""
-        children = self._steadily(lambda: self._split(splits))
-        self._log.append(splits)
+        children, threshold = self._steadily(lambda: self._split(splits))
+        self._levels.append(Level(splits, threshold))
         return children
 
     def place(self, tree: Tree) -> PlacedRows:
@@ -163,9 +180,7 @@ class DaskEngine:
         while True:
             self.count_failure(lost)
             try:
-                self._build()
-                for splits in self._log:
-                    self._part(splits)
+                self._replayed()
                 return
             except Lost as again:
                 lost = again
@@ -228,34 +243,55 @@ class DaskEngine:
         tables: Int64s = self._cluster.step([Task(worker, steps.tables, (self._plan.place, int(k), first, stop))])[0]
         return tables
 
-    def _split(self, splits: Splits) -> Children:
+    def _split(self, splits: Splits) -> tuple[Children, Floats64]:
         parted, sides, received, instances = self._part(splits)
         frontier, cases = self._frontier(parted, splits.attribute, sides)
-        below, above = self._ranks(splits.attribute, sides)
+        below, above = self._cuts.ranks(splits.attribute, sides)
         sent = LevelTraffic(instances, sum(received), max(received), cases, self._candidate_bytes)
         self.traffic.append(sent)
         self._candidate_bytes = 0
-        return Children(frontier, parted.split, parted.branch, below, above)
+        return Children(frontier, parted.split, parted.branch, below, above), sides.threshold
 
     def _part(self, splits: Splits) -> tuple[Parted, Sides, list[int], int]:
         """Split on all workers; returns what became of it, the sides of cuts, and the bytes that each received."""
-        place, tellers, tasks = self._plan.place, [], []
+        tellers, found = self._told(splits.attribute, partial(_now, splits))
+        sides = Sides(*np.full((3, len(splits)), np.nan))
+        for (_, which), some in zip(tellers, found, strict=True):
+            for whole, part in zip(sides, some, strict=True):
+                whole[which] = part
+        parted, received, instances = self._parted(splits.node, tellers)
+        return parted, sides, received, instances
+
+    def _replayed(self) -> Parted:
+        """Build the shares and split the levels so far by their values."""
+        self._build()
+        parted = self._parted_root
+        for level in self._levels:
+            tellers, _ = self._told(level.splits.attribute, partial(_again, level))
+            parted, _, _ = self._parted(level.splits.node, tellers)
+        return parted
+
+    def _told(
+        self, attribute: Int64s, asked: Callable[[Int64s, Int64s], tuple[Callable[..., Any], Any]]
+    ) -> tuple[Tellers, list[Any]]:
+        """Have the shares of tested attributes find the branches; returns which tells of which splits, and answers."""
+        tellers, tasks = [], []
         for worker, owned in self._owners:
-            which = np.flatnonzero(np.isin(splits.attribute, owned))
+            which = np.flatnonzero(np.isin(attribute, owned))
             if len(which):
                 tellers.append((worker, which))
-                tasks.append(Task(worker, steps.take, (place, of_share(splits, which, owned))))
-        sides = Sides(*np.full((3, len(splits)), np.nan))
-        for (_, which), found in zip(tellers, self._cluster.step(tasks), strict=True):
-            for whole, part in zip(sides, found, strict=True):
-                whole[which] = part
+                function, what = asked(which, owned)
+                tasks.append(Task(worker, function, (self._plan.place, what)))
+        return tellers, self._cluster.step(tasks)
+
+    def _parted(self, node: Int64s, tellers: Tellers) -> tuple[Parted, list[int], int]:
+        """Have all shares split nodes; returns what became of it, the bytes that each received, and the instances."""
         answers = self._cluster.step(
-            Task(worker, steps.split, (self._plan, splits.node, tellers, i == 0))
-            for i, (worker, _) in enumerate(self._owners)
+            Task(worker, steps.split, (self._plan, node, tellers, i == 0)) for i, (worker, _) in enumerate(self._owners)
         )
         told, received, instances = zip(*answers, strict=True)
-        parted: Parted = told[0]
-        return self._agreed(parted, list(told[1:])), sides, list(received), instances[0]
+        first: Parted = told[0]
+        return self._agreed(first, list(told[1:])), list(received), instances[0]
 
     def _agreed(self, parted: Parted, digests: list[int]) -> Parted:
         if any(digest != parted.digest() for digest in digests):
@@ -269,18 +305,18 @@ class DaskEngine:
         nothing = Sides(*np.zeros((3, 0)))
         tested, cuts = (np.zeros(0, np.int64), nothing) if attribute is None or sides is None else (attribute, sides)
         if not parted.small.any():
-            self._note(tested, cuts)
+            self._cuts.note(tested, cuts)
             return Frontier(parted.class_weights, parted.open), 0
         grown, positions = self._grown(parted)
         found = [Sides(g.below.low, g.threshold, g.below.high) for g in grown]
         attributes = np.concatenate([tested, *(g.below.attribute for g in grown)])
-        self._note(attributes, Sides(*(np.concatenate(x) for x in zip(cuts, *found, strict=True))))
+        self._cuts.note(attributes, Sides(*(np.concatenate(x) for x in zip(cuts, *found, strict=True))))
         subtrees, start = [], 0
         for g, some, cut in zip(grown, positions, found, strict=True):
             parent, root = g.below.parent + start, g.below.parent < 0
             parent[root] = -1 - some[-1 - g.below.parent[root]]
             start += len(parent)
-            ranks = self._ranks(g.below.attribute, cut)
+            ranks = self._cuts.ranks(g.below.attribute, cut)
             subtrees.append((parent, g.below.branch, g.below.attribute, *ranks, g.below.class_weights))
         finished = Subtrees(*(np.concatenate(x) for x in zip(*subtrees, strict=True)))
         return Frontier(parted.class_weights, parted.open, finished), sum(g.received for g in grown)
@@ -295,25 +331,6 @@ class DaskEngine:
         grown = self._cluster.step(Task(w, steps.grow, (self._plan, share, self._owners)) for w, share in work)
         return grown, [positions[share] for _, share in work]
 
-    # ------------------------------------------------------------ values of cuts as ranks
-    def _note(self, attribute: Int64s, sides: Sides) -> None:
-        """Remember the values that thresholds depend on."""
-        self._distinct = {}
-        cut = ~np.isnan(sides.low)
-        for a in np.unique(attribute[cut]).tolist():
-            here = cut & (attribute == a)
-            self._distinct[a] = np.unique(np.concatenate([x[here] for x in sides])).astype(self._ready.types[a])
-
-    def _ranks(self, attribute: Int64s, sides: Sides) -> tuple[Int64s, Int64s]:
-        """The ranks of both sides of cuts among these values; -1 for other tests."""
-        below, above = np.full((2, len(attribute)), -1, np.int64)
-        cut = ~np.isnan(sides.low)
-        for a in np.unique(attribute[cut]).tolist():
-            here, distinct = cut & (attribute == a), self._distinct[a]
-            below[here] = np.searchsorted(distinct, sides.low[here].astype(distinct.dtype))
-            above[here] = np.searchsorted(distinct, sides.high[here].astype(distinct.dtype))
-        return below, above
-
     def _let_go(self) -> None:
         there = self._cluster.still_there(w for w, _ in self._owners)
         with suppress(Lost):
@@ -321,14 +338,9 @@ class DaskEngine:
         self._owners = []
 
 
-def of_share(splits: Splits, which: Int64s, owned: Int64s) -> Splits:
-    """Some splits, with the attributes as they are numbered in a share."""
-    first, stop = splits.group_start[which], splits.group_start[which + 1]
-    return replace(
-        splits,
-        node=splits.node[which],
-        attribute=np.searchsorted(owned, splits.attribute[which]),
-        cut=splits.cut[which],
-        group_start=np.concatenate([[0], np.cumsum(stop - first)]),
-        group_branch=splits.group_branch[ranges(first, stop)],
-    )
+def _now(splits: Splits, which: Int64s, owned: Int64s) -> tuple[Callable[..., Any], Splits]:
+    return steps.take, of_share(splits, which, owned)
+
+
+def _again(level: Level, which: Int64s, owned: Int64s) -> tuple[Callable[..., Any], Level]:
+    return steps.take_again, level.of_share(which, owned)

@@ -18,7 +18,6 @@ from c45gpu.dask.connect import current_client
 from c45gpu.dask.partitions import cut_by_rows, is_collection, pieces_of
 from c45gpu.dask.rows import Pieces, RowParts, rows_of_table
 from c45gpu.data.classweights import balanced
-from c45gpu.errors import OptionError
 from c45gpu.samples import sum_to_one
 
 if TYPE_CHECKING:
@@ -76,15 +75,21 @@ class C45Classifier(estimator.C45Classifier):
         from c45gpu.dask.plan import require_room
         from c45gpu.dask.train import train_on
 
-        if self.checkpoint is not None:
-            raise OptionError("checkpoint is not to be had on a cluster: leave it out")
         client, options = current_client(self.client), self._options()
         if is_collection(X):
             rows = self._rows(client, X, y, sample_weight)
         else:
             rows = rows_of_table(client, self._training_table(X, y, sample_weight))
         require_room(client, rows, options, self.engine)
-        self.model_ = train_on(client, rows, options, self.engine, costs=self._cost_matrix())
+        self.model_ = train_on(
+            client,
+            rows,
+            options,
+            self.engine,
+            costs=self._cost_matrix(),
+            checkpoint=self.checkpoint,
+            every=self.checkpoint_every,
+        )
         self._sent: dict[str, Future] = {}
         return self
 

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.induction.checkpoint import Arrays, Kept
-from c45gpu.induction.grow import Grower, Open, kept_tree
-from c45gpu.kernels.level import Frontier, Int64s, Problem, Splits
-from c45gpu.model.growing import GrowingTree
+from c45gpu.kernels.level import Int64s, Splits
 from c45gpu.model.tree import ranges
 
 Floats = npt.NDArray[np.float64]
@@ -74,71 +71,3 @@ class Past(NamedTuple):
 
     small: int
     levels: list[Level]
-
-
-class ClusterGrower(Grower):
-    """Grows a tree on a cluster; it can be kept with its past, which tells where the cases are.
-
-    Parameters
-    ----------
-    past : Past
-        Of the engine, which adds to its levels.
-    arguments
-        As of :class:`c45gpu.induction.grow.Grower`.
-    """
-
-    def __init__(self, past: Past, *arguments: Any, **named: Any) -> None:
-        self._past = past
-        super().__init__(*arguments, **named)
-
-    def kept(self) -> Kept:
-        """What is done so far, for a checkpoint."""
-        tree = kept_tree(self.growing, self.open)
-        return Kept({"small": self._past.small}, tree.arrays | _arrays(self._past.levels))
-
-
-class Onward(NamedTuple):
-    """A beginning where a run was; see :class:`c45gpu.induction.grow.Beginning`."""
-
-    growing: GrowingTree
-    nodes: Open
-    past: Past
-
-    def frontier(self, engine: Any, problem: Problem) -> Frontier:
-        """Have the engine of the cluster bring its shares to where they were."""
-        frontier: Frontier = engine.resume(problem, self.past)
-        return frontier
-
-
-def past_of(kept: Kept) -> Past:
-    """The past that a checkpoint keeps."""
-    arrays, levels = kept.arrays, []
-    first, mapped = 0, np.concatenate([[0], np.cumsum(arrays["past/groups"])])
-    for stop in np.cumsum(arrays["past/splits"]).tolist():
-        here, start = slice(first, stop), mapped[first : stop + 1]
-        splits = Splits(
-            arrays["past/node"][here],
-            arrays["past/attribute"][here],
-            np.full(stop - first, -1, np.int64),
-            start - start[0],
-            arrays["past/group_branch"][start[0] : start[-1]],
-        )
-        levels.append(Level(splits, arrays["past/threshold"][here]))
-        first = stop
-    return Past(int(kept.facts["small"]), levels)
-
-
-def _arrays(levels: list[Level]) -> Arrays:
-    splits = [level.splits for level in levels]
-    return {
-        "past/splits": np.array([len(some) for some in splits], np.int64),
-        "past/node": _joined([some.node for some in splits], np.int64),
-        "past/attribute": _joined([some.attribute for some in splits], np.int64),
-        "past/threshold": _joined([level.threshold for level in levels], np.float64),
-        "past/groups": _joined([np.diff(some.group_start) for some in splits], np.int64),
-        "past/group_branch": _joined([some.group_branch for some in splits], np.int32),
-    }
-
-
-def _joined(arrays: list[Any], word: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros(0, word), *arrays]).astype(word)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from c45gpu.choose import Facts, is_leaf
 from c45gpu.dask.packed import Packed, pack, unpacked
+from c45gpu.dask.replay import Level
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
 from c45gpu.induction.grow import thresholds
@@ -141,6 +142,18 @@ class Share:
         taken = self._engine.taken(splits)
         self._told = pack(taken.branch, np.diff(self._engine.instances(splits.node).start))
         return self._sides(splits.attribute, taken)
+
+    def take_again(self, level: Level) -> None:
+        """The same by tests that are told by value."""
+        splits = level.splits
+        instances = self._engine.instances(splits.node)
+        counts = np.diff(instances.start)
+        split, branch = np.repeat(np.arange(len(splits)), counts), np.empty(len(instances.case), np.int32)
+        for k in np.unique(splits.attribute).tolist():
+            here = np.flatnonzero(splits.attribute[split] == k)
+            values = self._table.rows(self._problem.used[k], instances.case[here])
+            branch[here] = level.branch(values, split[here])
+        self._told = pack(branch, counts)
 
     def tell(self) -> Packed:
         """What was found out last."""

@@ -11,6 +11,7 @@ from distributed import get_worker
 
 from c45gpu.dask.below import Below, grown_below
 from c45gpu.dask.peers import Place, ask, forget, held, keep
+from c45gpu.dask.replay import Level
 from c45gpu.dask.share import Parted, Share, Sides, ignoring
 from c45gpu.data.table import Int32s, Table
 from c45gpu.kernels.engine import open_engine
@@ -104,6 +105,12 @@ def take(place: Place, splits: Splits) -> Sides:
     """See :meth:`.share.Share.take`."""
     share: Share = held(place)
     return share.take(splits)
+
+
+def take_again(place: Place, level: Level) -> None:
+    """See :meth:`.share.Share.take_again`."""
+    share: Share = held(place)
+    share.take_again(level)
 
 
 def split(plan: Plan, nodes: Int64s, tellers: list[tuple[str, Int64s]], first: bool) -> tuple[Parted | int, int, int]:

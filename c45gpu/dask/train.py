@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,16 @@ from c45gpu.dask.cluster import Cluster
 from c45gpu.dask.engine import DaskEngine, LevelTraffic
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.placed import Ready
+from c45gpu.dask.resume import ClusterGrower, Onward, past_of
 from c45gpu.dask.rows import RowParts
+from c45gpu.data.digest import digest_of_sums, sums_of
+from c45gpu.data.schema import Schema
 from c45gpu.errors import OptionError
+from c45gpu.induction.checkpoint import Checkpoint, Kept
 from c45gpu.induction.costs import decided_by_cost, factors_of
-from c45gpu.induction.grown import grown
+from c45gpu.induction.grow import tree_of
+from c45gpu.induction.grown import grown_by
+from c45gpu.induction.limits import Limits
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import posed
 from c45gpu.induction.progress import Progress, Stage, Watch
@@ -41,6 +48,8 @@ def train_on(
     costs: npt.ArrayLike | None = None,
     *,
     stages: Callable[[Stage], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    every: str | float = "5min",
     recording: Recording | None = None,
     step_seconds: float = STEP_SECONDS,
     small: int | None = None,
@@ -64,8 +73,12 @@ def train_on(
         See :func:`c45gpu.induction.train.train`.
     stages : callable, optional
         Called with a :class:`~c45gpu.induction.progress.Stage` when sorting, growing or pruning begins.
+    checkpoint : str or os.PathLike, optional
+        A file on the client's machine to keep the growing tree in, after a level, and to go on from if it is there, on
+        any cluster and with any engines. It is deleted in the end.
+    every : str or float
+        How often, at most: seconds, or a text such as "30s", "5min" or "1h".
     recording : Recording, optional
-        Takes down times, and the memory of the client; see :mod:`c45gpu.induction.record`.
         Takes down times and what the client needed; see :mod:`c45gpu.induction.record`.
     step_seconds : float
         How long a worker may take for a step, a part of a level. One that takes longer is given up and taken off the
@@ -81,6 +94,8 @@ def train_on(
 
     Raises
     ------
+    CheckpointError
+        When there is a checkpoint that cannot be read, or is of other data or options.
     DataError
         When there is nothing to learn from.
     EngineError
@@ -97,21 +112,39 @@ def train_on(
         matrix = as_costs(costs, rows.schema.n_classes)
         factors = factors_of(_class_weights(cluster, rows), matrix)
     ready, problem, record = _ready(cluster, rows, options, factors)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, every, _digest(cluster, rows.schema, ready), options)
     worker = DaskEngine(cluster, ready, engine, small)
     try:
         watch = Watch(progress, stages, recording)
         if recording is not None:
-            recording.opened(worker, resumed=False)
-        tree = grown(worker, problem, options, watch)
+            recording.opened(worker, kept is not None and kept.begun is not None)
+        tree = grown_by(lambda: _grower(worker, problem, options, None if kept is None else kept.begun), watch, kept)
         if traffic is not None:
             traffic(worker.traffic)
         simple = _pruned(tree, worker, problem, options, watch)
     finally:
         worker.close()
+    if kept is not None:
+        kept.remove()
     if recording is not None:
         recording.finished()
     model = Model(problem.table.schema, tree, simple, options.to_dict(), record)
     return model if factors is None else decided_by_cost(model, matrix, factors)
+
+
+def _grower(engine: DaskEngine, problem: Problem, options: Options, begun: Kept | None) -> ClusterGrower:
+    limits = Limits.of(options, len(problem.used))
+    beginning = None if begun is None else Onward(*tree_of(begun, problem), past_of(begun))
+    return ClusterGrower(engine, problem, limits, beginning)
+
+
+def _digest(cluster: Cluster, schema: Schema, ready: Ready) -> str:
+    """What :func:`c45gpu.data.digest.digest_of` says of all rows."""
+    first = np.cumsum([0, *ready.n_cases])[:-1].tolist()
+    sums = cluster.collected(
+        [cluster.submit(sums_of, part, start) for part, start in zip(ready.parts, first, strict=True)]
+    )
+    return digest_of_sums(schema, ready.types, sum(ready.n_cases), np.sum(sums, axis=0, dtype=np.uint64))
 
 
 def _pruned(tree: Tree, engine: DaskEngine, problem: Problem, options: Options, watch: Watch) -> Tree:

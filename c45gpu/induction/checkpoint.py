@@ -11,7 +11,6 @@ which engine grew it, so any engine goes on.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -27,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu import __version__
-from c45gpu.data.table import Table
 from c45gpu.errors import CheckpointError, ModelError, OptionError
 from c45gpu.induction.options import Options
 from c45gpu.model.sealed import (
@@ -79,8 +77,8 @@ class Checkpoint:
     path : str or os.PathLike
     every : str or float
         How often, at most: seconds, or a text such as "30s", "5min" or "1h".
-    table : Table
-        What is trained on.
+    data : str
+        What is trained on, by :func:`c45gpu.data.digest.digest_of`.
     options : Options
 
     Attributes
@@ -97,9 +95,9 @@ class Checkpoint:
         When `every` is no time.
     """
 
-    def __init__(self, path: str | PathLike[str], every: str | float, table: Table, options: Options) -> None:
+    def __init__(self, path: str | PathLike[str], every: str | float, data: str, options: Options) -> None:
         self._path, self._seconds = Path(path), seconds_of(every)
-        self._of = {"c45gpu": __version__, "options": options.to_dict(), "data": digest_of(table)}
+        self._of = {"c45gpu": __version__, "options": options.to_dict(), "data": data}
         if not self._path.absolute().parent.is_dir():
             raise CheckpointError(f"{path}: there is no folder for the checkpoint: make it, or name another place")
         self.begun = self._read() if self._path.exists() else None
@@ -170,17 +168,6 @@ def seconds_of(every: str | float) -> float:
     if isinstance(every, str | bool) or not (math.isfinite(every) and every >= 0):
         raise OptionError(f"every={every!r} will not do: give a time such as 30s, 5min or 1h, or seconds")
     return float(every)
-
-
-def digest_of(table: Table) -> str:
-    """SHA-256 of all that training takes from a table: schema, columns, classes and weights, in hexadecimal."""
-    whole = hashlib.sha256(json.dumps(table.schema.to_dict(), sort_keys=True).encode())
-    columns = [None if column is None else table.column(a) for a, column in enumerate(table.columns)]
-    for array in (*columns, table.classes, table.weights):
-        whole.update(b"none" if array is None else f"{array.dtype.str} {len(array)}".encode())
-        if array is not None:
-            whole.update(np.ascontiguousarray(array).data)
-    return whole.hexdigest()
 
 
 def _understood(content: bytes) -> tuple[dict[str, Any], Kept]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -68,14 +68,28 @@ def tree_of(kept: Kept, problem: Problem) -> tuple[GrowingTree, Open]:
     return growing, Open(*(kept.arrays[f"open/{name}"] for name in Open._fields))
 
 
+class Beginning(Protocol):
+    """Where growing begins, if not at the root of a tree of its own."""
+
+    @property
+    def growing(self) -> GrowingTree:
+        """The tree."""
+
+    @property
+    def nodes(self) -> Open:
+        """The nodes to grow below, all of the same depth."""
+
+    def frontier(self, engine: Engine, problem: Problem) -> Frontier:
+        """Have an engine load the cases of these nodes."""
+
+
 class Start(NamedTuple):
-    """Where growing begins, if not at the root of a tree of its own.
+    """A beginning at nodes whose cases are known.
 
     Attributes
     ----------
     growing : GrowingTree
     nodes : Open
-        The nodes to grow below, all of the same depth.
     node_of_case : ndarray of int64, shape (n_cases,)
         At which of the nodes each case of the problem is.
     """
@@ -83,6 +97,10 @@ class Start(NamedTuple):
     growing: GrowingTree
     nodes: Open
     node_of_case: Int64s
+
+    def frontier(self, engine: Engine, problem: Problem) -> Frontier:
+        """Have an engine load the cases of these nodes."""
+        return load_apart(engine, problem, self.node_of_case, len(self.nodes.node))
 
 
 class Grower:
@@ -96,7 +114,7 @@ class Grower:
         Where the problem's cases are a window of it: thresholds are values of its columns.
     limits : Limits, optional
         Where growing stops.
-    at : Start, optional
+    at : Beginning, optional
         Nodes of a tree to grow below, instead of a tree of its own.
 
     Attributes
@@ -111,7 +129,7 @@ class Grower:
         problem: Problem,
         whole: Table | None = None,
         limits: Limits | None = None,
-        at: Start | None = None,
+        at: Beginning | None = None,
     ) -> None:
         self._engine, self._problem, self._whole, self._limits = engine, problem, whole, limits or Limits()
         self._used = np.array(problem.used, np.int64)
@@ -122,8 +140,8 @@ class Grower:
             nodes = Open(np.zeros(1, np.int64), root_key(self._limits.seed), np.zeros(1, np.int64))
         else:
             self.growing, nodes = at.growing, at.nodes
-            frontier = load_apart(engine, problem, at.node_of_case, len(nodes.node))
-        self._depth = int(nodes.depth[0])
+            frontier = at.frontier(engine, problem)
+        self._depth = int(nodes.depth.max(initial=0))
         self._advance(frontier, nodes.node, nodes.key)
 
     def __iter__(self) -> Iterator[Progress]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from c45gpu.data.table import Table
 from c45gpu.induction.checkpoint import Checkpoint, Kept
 from c45gpu.induction.grow import Grower, tree_of
@@ -14,6 +16,8 @@ from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Problem
 from c45gpu.model.tree import Tree
 
+AnyGrower = Grower | ResumedGrower | ScreenedGrower
+
 
 def grown(
     engine: Engine,
@@ -24,8 +28,14 @@ def grown(
     checkpoint: Checkpoint | None = None,
 ) -> Tree:
     """The tree as grown on a problem; `watch` is told of each step. See :class:`.grow.Grower`."""
+    begun = None if checkpoint is None else checkpoint.begun
+    return grown_by(lambda: _grower(engine, problem, options or Options(), whole, begun), watch, checkpoint)
+
+
+def grown_by(begin: Callable[[], AnyGrower], watch: Watch = NOBODY, checkpoint: Checkpoint | None = None) -> Tree:
+    """The same by a grower, which takes the cases when it is made."""
     watch.at("sorting")
-    grower = _grower(engine, problem, options or Options(), whole, None if checkpoint is None else checkpoint.begun)
+    grower = begin()
     watch.at("growing")
     for step in grower:
         if checkpoint is not None:
@@ -34,9 +44,7 @@ def grown(
     return grower.tree
 
 
-def _grower(
-    engine: Engine, problem: Problem, options: Options, whole: Table | None, begun: Kept | None
-) -> Grower | ResumedGrower | ScreenedGrower:
+def _grower(engine: Engine, problem: Problem, options: Options, whole: Table | None, begun: Kept | None) -> AnyGrower:
     if options.screen is not None:
         return ScreenedGrower(engine, problem, options, whole, begun=begun)
     limits = Limits.of(options, len(problem.used))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from c45gpu.data.digest import mixed
 from c45gpu.formulas import q_log_q
 from c45gpu.induction.options import Options, n_features
 from c45gpu.kernels.level import Bools, Int64s
@@ -51,17 +52,17 @@ class Limits(NamedTuple):
 # ---------------------------------------------------------------- attributes drawn for a node
 def root_key(seed: int) -> Keys:
     """The key of the root; shape (1,)."""
-    return _mixed(np.array([seed], np.uint64))
+    return mixed(np.array([seed], np.uint64))
 
 
 def branch_keys(parent: Keys, branch: Int64s) -> Keys:
     """The keys of nodes that are these branches of their parents: a node's key depends on its path only."""
-    return _mixed(parent + branch.astype(np.uint64) + np.uint64(1))
+    return mixed(parent + branch.astype(np.uint64) + np.uint64(1))
 
 
 def drawn(keys: Keys, n_used: int, count: int) -> Bools:
     """Which of the used attributes are drawn for each node, so many of them; shape (nodes, n_used)."""
-    lots = _mixed(keys[:, None] ^ (np.arange(1, n_used + 1, dtype=np.uint64) << np.uint64(32))[None])
+    lots = mixed(keys[:, None] ^ (np.arange(1, n_used + 1, dtype=np.uint64) << np.uint64(32))[None])
     first = np.argsort(lots, axis=1, kind="stable")[:, :count]
     chosen = np.zeros(lots.shape, np.bool_)
     np.put_along_axis(chosen, first, True, axis=1)
@@ -72,18 +73,9 @@ def sampled(key: Keys, cases: Int64s, count: int) -> Int64s:
     """Positions of so many of the cases, drawn for a node, in ascending order; all where there are no more."""
     if len(cases) <= count:
         return np.arange(len(cases))
-    lots = _mixed(key ^ _mixed(cases.astype(np.uint64)))
+    lots = mixed(key ^ mixed(cases.astype(np.uint64)))
     chosen: Int64s = np.sort(np.argpartition(lots, count)[:count])  # different cases have different lots
     return chosen
-
-
-def _mixed(x: Keys) -> Keys:
-    """Steele, Lea and Flood's SplitMix64 (2014): numbers that differ in a bit become numbers that differ in half."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Keys = x ^ (x >> np.uint64(31))
-    return mixed
 
 
 # ---------------------------------------------------------------- tests taken back

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from c45gpu.data.digest import digest_of
 from c45gpu.data.table import Table
 from c45gpu.induction.checkpoint import Checkpoint
 from c45gpu.induction.costs import class_factors, decided_by_cost, scaled
@@ -82,10 +83,7 @@ def train(
     matrix = None if costs is None else as_costs(costs, table.schema.n_classes)
     factors = None if matrix is None else class_factors(table, matrix)
     table = table if factors is None else scaled(table, factors)
-    kept = None if checkpoint is None else Checkpoint(checkpoint, every, table, options)
-    model = _trained(table, options, engine, watch, kept, recording)
-    if kept is not None:
-        kept.remove()
+    model = _trained(table, options, engine, watch, None if checkpoint is None else (checkpoint, every), recording)
     if recording is not None:
         recording.finished()
     return model if matrix is None or factors is None else decided_by_cost(model, matrix, factors)
@@ -96,10 +94,11 @@ def _trained(
     options: Options,
     engine: str | Engine,
     watch: Watch,
-    checkpoint: Checkpoint | None,
+    kept: tuple[str | PathLike[str], str | float] | None,
     recording: Recording | None,
 ) -> Model:
     problem = pose(table, options)
+    checkpoint = None if kept is None else Checkpoint(*kept, digest_of(problem.table), options)
     held = held_out(problem.table, options.held_out, options.random_state) if options.prune == "rep" else None
     problem = problem if held is None else pose(held.growing, options)
     total = int(problem.units.sum()) / problem.settings.case_units
@@ -122,4 +121,6 @@ def _trained(
         soft = softened(simple, problem, worker.route) if options.soft_thresholds else None
     finally:
         worker.close()
+    if checkpoint is not None:
+        checkpoint.remove()
     return Model(problem.table.schema, tree, simple, options.to_dict(), record, soft=soft)

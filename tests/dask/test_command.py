@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from c45gpu.cli import main
+from c45gpu.induction.checkpoint import Checkpoint
 from tests.dask.threads import client
 
 if TYPE_CHECKING:
@@ -128,9 +130,16 @@ def test_infinities_and_nothing_known_are_refused(
     assert capsys.readouterr().err == f"error: --target is missing: name the column of {path} that holds the class\n"
 
 
-def test_a_checkpoint_is_refused(address: str, examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", str(examples / "penguins"), "--dask", address, "--checkpoint", "x"]) == 2
-    assert "error: --checkpoint and --dask exclude each other: give one of them\n" in capsys.readouterr().err
+def test_training_goes_on_from_a_checkpoint(address: str, examples: Path, tmp_path: Path) -> None:
+    path, model, due = (tmp_path / name for name in ("kept", "model.c45", "due.c45"))
+    assert main(["train", str(examples / "penguins"), "-o", str(due)]) == 0
+    told = ["train", str(examples / "penguins"), "--dask", address, "--checkpoint", str(path), "-o", str(model)]
+    with mock.patch.object(Checkpoint, "remove"):
+        assert main([*told, "--every", "0s"]) == 0
+    assert path.exists()
+    assert main(told) == 0
+    assert not path.exists()
+    assert model.read_bytes() == due.read_bytes()
 
 
 def test_how_training_went_is_recorded(address: str, examples: Path, tmp_path: Path) -> None:

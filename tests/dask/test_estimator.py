@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 
 import c45gpu
 from c45gpu.dask import C45Classifier
-from c45gpu.errors import DataError, EngineError, OptionError
+from c45gpu.errors import DataError, EngineError
 from c45gpu.model.store import Model, model_bytes
 from tests.dask.threads import client
 
@@ -250,8 +250,3 @@ def test_partitions_that_do_not_go_together(client: Client) -> None:
 def test_labels_that_are_no_classes(client: Client) -> None:
     with pytest.raises(ValueError, match="Unknown label type"):
         C45Classifier(client).fit(da.from_array(IRIS.data, chunks=(75, 4)), np.linspace(0.1, 0.9, 150))
-
-
-def test_a_checkpoint_is_refused(client: Client) -> None:
-    with pytest.raises(OptionError, match="checkpoint is not to be had on a cluster: leave it out"):
-        C45Classifier(client, checkpoint="x.checkpoint").fit(IRIS.data, IRIS.target)

@@ -15,10 +15,11 @@ import pytest
 
 from c45gpu import C45Classifier
 from c45gpu.cli import main
+from c45gpu.data.digest import digest_of
 from c45gpu.data.table import Table
 from c45gpu.errors import CheckpointError, OptionError
 from c45gpu.induction import checkpoint, window
-from c45gpu.induction.checkpoint import digest_of, seconds_of
+from c45gpu.induction.checkpoint import seconds_of
 from c45gpu.induction.options import Options
 from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
