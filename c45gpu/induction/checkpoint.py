@@ -105,8 +105,11 @@ class Checkpoint:
 
     def offer(self, training: Keeps) -> None:
         """Keep what is done, if the time has come."""
-        if time.monotonic() - self._written < self._seconds:
-            return
+        if time.monotonic() - self._written >= self._seconds:
+            self.keep(training)
+
+    def keep(self, training: Keeps) -> None:
+        """Keep what is done, now."""
         kept = training.kept()
         header = {
             "format": FORMAT_NAME,

@@ -109,9 +109,10 @@ class ScreenedGrower:
 
     def __iter__(self) -> Iterator[Progress]:
         while self._queue:
-            branch = self._queue.popleft()
+            branch = self._queue[0]
             if branch.depth != self._limits.max_depth:
                 self._grow(branch)
+            self._queue.popleft()
             weight = sum(int(b.units.sum()) for b in self._queue)
             nodes, opened = self.growing.n_nodes, len(self._queue)
             yield Progress(branch.depth + 1, nodes, opened, weight / self._problem.settings.case_units)

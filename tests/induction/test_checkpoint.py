@@ -23,6 +23,8 @@ from c45gpu.induction.checkpoint import seconds_of
 from c45gpu.induction.options import Options
 from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
+from c45gpu.kernels.level import Children, Frontier, Problem, Splits
+from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.store import load, model_bytes
 from tests.induction.test_resume import wide
 
@@ -271,6 +273,52 @@ def test_times(every: str | float, seconds: float) -> None:
 def test_no_times(every: Any, table: Table, path: Path) -> None:
     with pytest.raises(OptionError, match=r"every=.* will not do: give a time such as 30s, 5min or 1h"):
         train(table, checkpoint=path, every=every)
+
+
+def test_ctrl_c_keeps_the_last_level(table: Table, path: Path) -> None:
+    def interrupt(at: Progress) -> None:
+        if at.depth == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(table, progress=interrupt, checkpoint=path, every="1h")
+    seen: list[Progress] = []
+    assert model_bytes(train(table, progress=seen.append, checkpoint=path)) == model_bytes(train(table))
+    assert seen[0].depth == 4
+
+
+def test_ctrl_c_in_the_middle_of_a_level_keeps_the_one_before(table: Table, path: Path) -> None:
+    class Interrupted(ReferenceEngine):
+        splits = 0
+
+        def split(self, splits: Splits) -> Children:
+            self.splits += 1
+            if self.splits == 3:
+                raise KeyboardInterrupt
+            return super().split(splits)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(table, Options(), Interrupted(), checkpoint=path, every="1h")
+    seen: list[Progress] = []
+    assert model_bytes(train(table, progress=seen.append, checkpoint=path)) == model_bytes(train(table))
+    assert seen[0].depth == 3
+
+
+def test_ctrl_c_while_a_ranked_node_grows(path: Path) -> None:
+    class Interrupted(ReferenceEngine):
+        loads = 0
+
+        def load(self, problem: Problem) -> Frontier:
+            self.loads += 1
+            if self.loads == 6:
+                raise KeyboardInterrupt
+            return super().load(problem)
+
+    cases, options = wide(9_000, 0.1), Options(screen=3, min_cases=20)
+    with pytest.raises(KeyboardInterrupt):
+        train(cases, options, Interrupted(), checkpoint=path, every="1h")
+    assert path.exists()
+    assert model_bytes(train(cases, options, checkpoint=path)) == model_bytes(train(cases, options))
 
 
 def test_nothing_is_kept_before_the_time_has_come(table: Table, path: Path) -> None:
