@@ -20,11 +20,14 @@ from c45gpu.data.table import Table
 from c45gpu.errors import EngineError
 from c45gpu.induction import screen
 from c45gpu.induction.options import Options
+from c45gpu.induction.problem import pose
 from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
 from c45gpu.kernels import cuda, cuda_device
 from c45gpu.kernels.cuda_device import Done, Sizes
 from c45gpu.kernels.engine import available, open_engine
+from c45gpu.kernels.reference import ReferenceEngine
+from tests.induction.test_resume import alone, in_two
 from tests.kernels.cuda_gate import table
 from tests.kernels.cuda_here import SMALL, emulated_engine
 from tests.strategies import OF_THE_HOST, Asked, Sample, asked, larger_samples, samples
@@ -169,3 +172,11 @@ def test_work_does_not_grow_with_nodes(unknown: float, most: Done) -> None:
     many_nodes, many = work_of_levels(fan(14, unknown))
     assert many_nodes > 2 * few_nodes > 8
     assert few == many == most
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.2])
+def test_it_goes_on_with_what_the_reference_engine_began(unknown: float) -> None:
+    problem, options = pose(table(40, 3, 7, unknown), Options(min_cases=1)), Options(min_cases=1)
+    whole = alone(problem, options, ReferenceEngine())
+    for levels in (1, 2):
+        assert in_two(problem, options, levels, ReferenceEngine(), emulated_engine(SMALL, 0)).equals(whole)
