@@ -108,6 +108,14 @@ def test_other_tables_at_a_terminal(examples: Path) -> None:
     assert re.search(r"^ *0\.5000 +\d+ +\d+ *$", path, re.MULTILINE)
 
 
+def test_a_comparison_is_a_table_at_a_terminal(examples: Path, penguins: str, tmp_path: Path) -> None:
+    other = str(tmp_path / "other.c45")
+    assert main(["train", str(examples / "penguins"), "--max-depth", "2", "-o", other]) == 0
+    text = STYLE.sub("", seen("compare", penguins, other, COLUMNS="300"))
+    assert re.match(r"nodes: 15 \| \d+, \d+ of them the same", text)
+    assert re.search(r"^ *flipper_length_mm <= 206.* +bill_length_mm <= 42\.3 \(5 nodes\) +Adelie", text, re.MULTILINE)
+
+
 def test_a_page_is_what_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)

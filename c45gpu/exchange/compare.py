@@ -64,10 +64,15 @@ class Comparison:
     reweighted: int
     differences: tuple[Difference, ...]
 
+    @property
+    def summary(self) -> str:
+        """How many nodes there are, and how many are the same."""
+        told = f"nodes: {self.nodes[0]} | {self.nodes[1]}, {self.same} of them the same"
+        weights = f"\nleaves of the same class with other weights: {self.reweighted}" if self.reweighted else ""
+        return told + weights
+
     def __str__(self) -> str:
-        lines = [f"nodes: {self.nodes[0]} | {self.nodes[1]}, {self.same} of them the same"]
-        if self.reweighted:
-            lines.append(f"leaves of the same class with other weights: {self.reweighted}")
+        lines = [self.summary]
         lines += [f"{d.where}: {d.one or 'nothing'} | {d.other or 'nothing'}" for d in self.differences]
         return "\n".join(lines)
 
