@@ -26,8 +26,8 @@ myst_heading_anchors = 3
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
 
 nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_show_tb = True
+nb_execution_timeout = 600  # seconds for a cell, on a machine that is busy
 nb_merge_streams = True
 
 autosummary_generate = True
