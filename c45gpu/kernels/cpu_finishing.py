@@ -12,6 +12,7 @@ from c45gpu.kernels.cpu_depth_first import Records, finish_divided
 from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_grower import CpuGrower
+from c45gpu.kernels.cpu_lists import layout_for
 from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_parts import Context, Parts, Workplace
 from c45gpu.kernels.level import Bools, Int64s, Subtrees
@@ -19,6 +20,20 @@ from c45gpu.kernels.level import Bools, Int64s, Subtrees
 FINISH_CASES = 1 << 13  # of a node that a worker finishes, however small the table
 WORKERS_SHARE = 8  # beyond that, the nodes that are being finished at a time have one in so many of a table's cases
 ARENA = 4  # room for so many times a node's cases: what is not used is never touched, and more is made if need be
+
+
+def local_layout(class_bits: int) -> Layout:
+    """The packing of entries where cases are numbered at each node."""
+    return Layout(31 - class_bits, class_bits, 31)
+
+
+def most_finished(n_cases: int, n_classes: int, most_branches: int, workers: int) -> int:
+    """The most cases of a node that one worker finishes; 0 where counts or numbers would be too many."""
+    class_bits = layout_for(n_cases, n_classes).class_bits
+    if most_branches * n_classes > FINISH_COUNTS or class_bits > 15:
+        return 0
+    wanted = max(FINISH_CASES, n_cases // (WORKERS_SHARE * workers))
+    return int(min(wanted, n_cases, (1 << local_layout(class_bits).row_bits) - 1))
 
 
 class DepthFirst:
@@ -36,12 +51,13 @@ class DepthFirst:
     """
 
     def __init__(self, grower: CpuGrower) -> None:
-        class_bits = grower.layout.class_bits
-        self._local = Layout(31 - class_bits, class_bits, 31)
+        self._local = local_layout(grower.layout.class_bits)
         self._columns, self._facts, self._word = grower.columns, grower.problem.facts, grower.lists.dtype
         self._n_lists, self._n_classes = len(grower.lists), grower.problem.settings.n_classes
         self._n_branches, self._most_branches = grower.n_branches, grower.most_branches
-        self._workers, self.most = grower.crew.size, most_cases(grower)
+        self._workers, n = grower.crew.size, grower.problem.table.n_cases
+        may = grower.problem.may_finish
+        self.most = most_finished(n, self._n_classes, self._most_branches, self._workers) if may else 0
 
     def chosen(self, counts: Int64s) -> Bools:
         """Which nodes of so many cases to finish: not one that others would wait for; all are scored by all workers."""
@@ -112,14 +128,6 @@ class DepthFirst:
             net=np.empty(used, np.float64),
             scores=Scores(gain, split, tries, np.empty(used, np.bool_), cut),
         )
-
-
-def most_cases(grower: CpuGrower) -> int:
-    """The most cases of a node that is finished by one worker; 0 where the host has a say, or counts are too many."""
-    n, c, class_bits = grower.problem.table.n_cases, grower.problem.settings.n_classes, grower.layout.class_bits
-    if grower.most_branches * c > FINISH_COUNTS or class_bits > 15 or not grower.problem.may_finish:
-        return 0
-    return int(min(max(FINISH_CASES, n // (WORKERS_SHARE * grower.crew.size)), (1 << (31 - class_bits)) - 1))
 
 
 def joined(parts: list[Subtrees]) -> Subtrees:

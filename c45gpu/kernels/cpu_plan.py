@@ -15,6 +15,7 @@ the tree, and how often unknown values divide cases, from what tables of that ki
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Schema
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
+from c45gpu.kernels.cpu_finishing import most_finished
 from c45gpu.kernels.cpu_lists import MOST_CODES, layout_for
 from c45gpu.kernels.cpu_score import room_bytes
 from c45gpu.kernels.level import Problem
@@ -36,7 +38,12 @@ SAMPLE = 4096  # values of a column that tell whether it has few
 CASES_OF_A_NODE = 8  # one node for so many cases; trees with 0.01 to 0.24 nodes for each were seen
 NODE_BYTES, NODE_CLASS_BYTES = 220, 56  # of a node and each of its classes, in all arrays that pruning has at once
 DIVISIONS = 20  # a share u of unknown values makes 1 + 20 u instances of a case at a level
+LEVEL_DIVISIONS = 1.5  # 1 + 1.5 u times as many with each halving of nodes, before these are finished
 LEAF_DIVISIONS = 34  # and so many at the leaves of a tree
+# More where a test has B > 2 branches: (20 + 13 sqrt(B - 2)) u, and (34 + 45 sqrt(B - 2)) u at leaves. Where the latter
+# makes 19, 24, 39 and 126 instances (u = 0.1), there were 3, 24, 12 and 89 (B = 12, 20, 60 and 700).
+BRANCH_DIVISIONS, BRANCH_LEAF_DIVISIONS = 13, 45
+STACKED = 2.5  # instances that a worker holds for each case of a node that it finishes
 IN_MOTION = 1.25  # of a level's lists, when parts of the level above are given up as they are moved
 
 
@@ -66,6 +73,10 @@ class Work(NamedTuple):
         Share of unknown values.
     near : bool
         Values are compared as release 8 does.
+    finishes : bool
+        Workers may finish nodes.
+    weighted : bool
+        Cases have weights of their own.
     """
 
     n_cases: int
@@ -82,6 +93,18 @@ class Work(NamedTuple):
     divided: bool = False
     unknown: float = 0.0
     near: bool = False
+    finishes: bool = True
+    weighted: bool = False
+
+    @property
+    def listed(self) -> float:
+        """Entries that a case has in all lists of attributes."""
+        return (len(self.value_bytes) + self.coded_lists) * (1 - self.unknown)
+
+    @property
+    def mark_bytes(self) -> int:
+        """Of the number of a branch, beside weights that are units."""
+        return 1 if self.most_branches <= 1 << 7 else 4
 
 
 class Part(NamedTuple):
@@ -159,6 +182,8 @@ def work_of(problem: Problem, threads: int) -> Work:
         divided=divided,
         unknown=share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
         near=near,
+        finishes=problem.may_finish,
+        weighted=table.weights is not None,
     )
 
 
@@ -196,13 +221,26 @@ def _columns(work: Work) -> Iterator[Part]:
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
     spare = max(1.0, IN_MOTION * instances_of_case(work.unknown) - 1)
     yield Part("spare lists", int(lists * spare), (GROWING, *kept))
+    n, both, instances = work.n_cases, (SORTING, GROWING), instances_at_level(work)
+    layout = layout_for(n, work.n_classes)
+    lists = int((work.listed + 1) * n * (4 if layout.new_bit == 31 else 8))
+    yield Part("weights", 8 * n if work.weighted else 0, STAGES)
+    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both)
+    yield Part("distinct values", int(n * sum(work.value_bytes) * (1 - work.unknown)), both)
+    yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
+    yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
+    yield Part("spare lists", int(lists * max(1.0, IN_MOTION * instances - 1)), (GROWING,))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
-    marks = n + n // 8 if work.whole and work.most_branches <= 256 else 4 * n
+    if work.whole:
+        marks = n + n // 8 if work.most_branches <= 256 else 4 * n
+        yield Part("local numbers", 4 * n, (GROWING,))
+        yield Part("order of leaves", 4 * n, (GROWING,))
+    else:
+        marks = int(work.mark_bytes * n * instances)
+        yield Part("units", int(16 * n * instances), (GROWING,))  # of a level and the one above
+        moving = int((IN_MOTION - 1) * instances * lists + (8 + work.mark_bytes) * n * instances)
+        yield Part("nodes being finished", max(0, _finishing(work) - moving), (GROWING,))  # not while others move
     yield Part("marks", marks, (GROWING,))
-    yield Part("local numbers", 4 * n if work.whole else 0, (GROWING,))
-    yield Part("order of leaves", 4 * n if work.whole else 0, (GROWING,))
-    if not work.whole:
-        yield Part("units", int(20 * n * instances_of_case(work.unknown)), (GROWING,))
     if work.near:
         yield Part("values that may be near", 4 * n * len(work.value_bytes), (GROWING,))
 
@@ -211,6 +249,15 @@ def _list_bytes(work: Work) -> int:
     """Of all lists, before any case is divided."""
     n, new_bit = work.n_cases, layout_for(work.n_cases, work.n_classes).new_bit
     return (len(work.value_bytes) + work.coded_lists + 1) * n * (4 if new_bit == 31 else 8)
+def _finishing(work: Work) -> int:
+    """What workers take for finishing nodes with divided cases."""
+    of_case = STACKED * (4 * work.listed + (4 if layout_for(work.n_cases, work.n_classes).new_bit == 31 else 8) + 8)
+    return int(work.threads * _most_finished(work) * (of_case + 8 + (8 if work.near else 0)))
+
+
+def _most_finished(work: Work) -> int:
+    most = most_finished(work.n_cases, work.n_classes, work.most_branches, work.threads)
+    return most if work.finishes else 0
 
 
 def _workers(work: Work) -> Iterator[Part]:
@@ -220,7 +267,7 @@ def _workers(work: Work) -> Iterator[Part]:
     yield Part("scratch for sorting", min(work.threads, sorting) * n * scratch, (SORTING,))
     histogram = work.n_codes * work.n_classes * 8
     branches = work.most_branches * (work.n_classes + 4) * 8
-    by_row = 0 if work.whole else 12 + (8 if work.near else 0)
+    by_row = 0 if work.whole else 8 + work.mark_bytes + (8 if work.near else 0)
     scan = room_bytes(n, work.n_classes)
     small = 2 * FINISH_BYTES + min(branches, 8 * FINISH_COUNTS) if work.whole else 16 * work.most_branches
     yield Part("scratch for growing", work.threads * (n * by_row + 2 * histogram + small + scan), (GROWING,))
@@ -233,7 +280,8 @@ def _pruning(work: Work) -> Iterator[Part]:
     again = 2 * _list_bytes(work) if work.whole else 0
     yield Part("values in order", max(0, n * work.columns * work.row_bytes - again), (PRUNING,))
     # instances of 16 bytes; their units, half of it, are there twice while branches are raised
-    divided = int(24 * n * (1 + LEAF_DIVISIONS * work.unknown))
+    divisions = LEAF_DIVISIONS + BRANCH_LEAF_DIVISIONS * math.sqrt(work.most_branches - 2)
+    divided = int(24 * n * (1 + divisions * work.unknown))
     placed = divided if work.divided else 20 * n if work.whole else 36 * n
     yield Part("cases at leaves", placed, (PRUNING,))
     if work.divided:
@@ -241,9 +289,18 @@ def _pruning(work: Work) -> Iterator[Part]:
         yield Part("cases under way", work.threads * int(n * (40 + 16 * work.unknown)), (PRUNING,))
 
 
-def instances_of_case(unknown: float) -> float:
+def instances_of_case(unknown: float, most_branches: int = 2) -> float:
     """How many instances a case makes at a level, where a share of the values is unknown and divides it."""
-    return 1 + DIVISIONS * unknown
+    return 1 + (DIVISIONS + BRANCH_DIVISIONS * math.sqrt(most_branches - 2)) * unknown
+
+
+def instances_at_level(work: Work) -> float:
+    """How many instances a case makes at a level of nodes that are too large to be finished."""
+    most, every = _most_finished(work), instances_of_case(work.unknown, work.most_branches)
+    if not most:
+        return every
+    halvings = math.log2(max(1.0, work.n_cases / most))
+    return float(min(every, (1 + LEVEL_DIVISIONS * work.unknown) ** halvings))
 
 
 def require(problem: Problem, threads: int) -> None:

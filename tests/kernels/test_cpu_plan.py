@@ -15,7 +15,7 @@ from c45gpu.errors import MemoryPlanError
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
-from c45gpu.kernels import cpu, cpu_plan
+from c45gpu.kernels import cpu, cpu_finishing, cpu_plan
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, Work, plan, rows_that_fit, work_of
 from c45gpu.kernels.cpu_plan import size as said
@@ -74,6 +74,51 @@ def test_16_bytes_an_entry_of_complete_float32_tables() -> None:
         assert (memory.of_stage(GROWING) - named(memory)["tree"]) / (n * columns) < 16
 
 
+def with_a_tenth_unknown(columns: int = 28, n: int = 1_000_000, threads: int = 2) -> Work:
+    return work(columns, n=n, threads=threads)._replace(unknown=0.1, divided=True, whole=False)
+
+
+def test_16_bytes_an_entry_where_a_tenth_of_all_values_is_unknown() -> None:
+    """While the tree grows, the allowance for it left aside."""
+    for n, columns, threads in ((1_000_000, 28, 2), (10_000_000, 28, 2), (1_000_000, 500, 2)):
+        memory = plan(with_a_tenth_unknown(columns, n, threads))
+        assert (memory.of_stage(GROWING) - named(memory)["tree"]) / (n * columns) < 16
+
+
+def test_lists_are_of_known_values() -> None:
+    parts = named(plan(with_a_tenth_unknown(10, N)))
+    assert parts["lists"] == 10 * 4 * N + N  # the rows are in one, too
+    assert parts["distinct values"] == 9 * 4 * N
+    assert "local numbers" not in parts
+    assert "order of leaves" not in parts
+
+
+def test_the_more_is_finished_the_fewer_instances_are_there_at_once() -> None:
+    two, many, none = (
+        cpu_plan.instances_at_level(x)
+        for x in (
+            with_a_tenth_unknown(),
+            with_a_tenth_unknown(threads=16),
+            with_a_tenth_unknown()._replace(finishes=False),
+        )
+    )
+    assert 1 < two < many < none == cpu_plan.instances_of_case(0.1)
+    assert cpu_plan.instances_at_level(with_a_tenth_unknown(n=8000)) == 1
+    assert cpu_plan.instances_at_level(work()._replace(whole=False)) == 1
+
+
+def test_nodes_that_many_workers_finish_take_more_than_moving_a_level() -> None:
+    assert "nodes being finished" not in named(plan(with_a_tenth_unknown()))
+    workers = named(plan(with_a_tenth_unknown(threads=200)))["nodes being finished"]
+    assert workers > 50 * cpu_finishing.FINISH_CASES * 28 * 4
+
+
+def test_branches_take_more() -> None:
+    few, some, many = (with_a_tenth_unknown()._replace(most_branches=b, finishes=False) for b in (2, 128, 129))
+    assert named(plan(some))["cases at leaves"] > named(plan(few))["cases at leaves"]
+    assert named(plan(many))["marks"] > 4 * named(plan(some))["marks"]
+
+
 def test_columns_are_looked_at() -> None:
     chance = np.random.default_rng(0)
     table = mixed(0, 50_000)
@@ -90,11 +135,12 @@ def test_kinds_of_cases_are_told_apart() -> None:
     many = work_of(pose(many_valued(1, 3000, 700), Options()), 1)
     assert (many.coded_lists, many.most_branches, many.row_bytes) == (1, 700, 8)
     weighted = work_of(pose(with_weights(mixed(0, 3000), [0.1, 2]), Options()), 1)
-    assert (weighted.whole, weighted.divided) == (False, False)
+    assert (weighted.whole, weighted.divided, weighted.weighted) == (False, False, True)
     assert not work_of(pose(mixed(0, 3000), Options(compat="r8")), 1).whole
     unknown = work_of(pose(with_unknown(mixed(0, 20_000), 0.1), Options()), 1)
     assert unknown.unknown == pytest.approx(0.1, abs=0.01)
-    assert (unknown.whole, unknown.divided) == (False, True)
+    assert (unknown.whole, unknown.divided, unknown.weighted, unknown.finishes) == (False, True, False, True)
+    assert not work_of(pose(mixed(0, 3000), Options(binary_splits=True)), 1).finishes
 
 
 def test_rows_that_fit_are_the_most() -> None:
