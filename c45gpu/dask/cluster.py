@@ -97,6 +97,7 @@ class Cluster:
         ]
         try:
             self._wait(futures, [task.worker for task in tasks])
+            self._raise_first(futures)
             return [self._result(future, task.worker) for future, task in zip(futures, tasks, strict=True)]
         finally:
             for future in futures:
@@ -146,6 +147,14 @@ class Cluster:
                 for address in waiting:
                     self._give_up(address)
                 return
+
+    def _raise_first(self, futures: list[Future[Any]]) -> None:
+        """Raise what a worker found wrong, rather than that others waited for it in vain."""
+        for future in futures:
+            if future.status == "error":
+                error = future.exception(timeout=self.seconds)
+                if not isinstance(error, Lost | KilledWorker | TimeoutError | OSError):
+                    raise error
 
     def _give_up(self, address: str) -> None:
         """Take a worker that does not answer off the cluster; what it held is computed again where that can be."""

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -25,13 +24,15 @@ from c45gpu.dask import steps
 from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.faults import Lost
-from c45gpu.dask.peers import Place
-from c45gpu.dask.placed import PlacedRows, Ready
-from c45gpu.dask.replay import Level, Past, of_share
+from c45gpu.dask.peers import Place, give_up
+from c45gpu.dask.placed import PlacedRows, Ready, pruned_by_one
+from c45gpu.dask.replay import Past, Tests
 from c45gpu.dask.share import Parted, Sides
 from c45gpu.dask.shares import balanced
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
+from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
+from c45gpu.induction.options import Options
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import LocalEngine
 from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
@@ -40,8 +41,6 @@ from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree
 
 T = TypeVar("T")
-Floats64 = npt.NDArray[np.float64]
-Tellers = list[tuple[str, Int64s]]  # workers, and the splits that each tells of
 
 LEAST_SMALL = 1 << 13  # cases: what is below so few takes a worker no longer than a few steps of all
 NODES_OF_A_WORKER = 8  # a small node is at most this part of what a worker has to do, so that all end together
@@ -89,35 +88,37 @@ class DaskEngine:
     name = "dask"
 
     def __init__(self, cluster: Cluster, ready: Ready, engine: str = "auto", small: int | None = None) -> None:
-        self.threads = sum(cluster.workers().values())
         self._cluster, self._ready, self._engine, self._asked = cluster, ready, engine, small
-        self._run, self._epoch, self._failures = uuid4().hex, 0, 0
+        self._run, self._epoch, self._failures, self._step = uuid4().hex, 0, 0, 0
+        self._below = engine
+        self._placed: PlacedRows | None = None
+        self._root_levels: list[steps.Level] = []
+        self._candidates: list[Candidates | None] = []
         self._small = 0
         self._owners: list[tuple[str, Int64s]] = []
-        self._levels: list[Level] = []
+        self._done: list[Tests] = []
         self._cuts = Cuts(ready.types)
         self._candidate_bytes = 0
         self.traffic: list[LevelTraffic] = []
 
     def load(self, problem: Problem) -> Frontier:
         """Build the shares; the frontier is the root. The problem is without cases."""
-        self._problem, self.traffic = problem, []
-        self._levels.clear()
+        self._problem, self._done, self.traffic = problem, [], []
         self._small = self._smallness() if problem.may_finish else 0
         self._steadily(self._build)
         return self._steadily(self._root)
 
     def resume(self, problem: Problem, past: Past) -> Frontier:
         """Build the shares and bring them to where a run was; the frontier is the nodes that were open."""
-        self._problem, self.traffic = problem, []
-        self._small, self._levels[:] = past.small, past.levels
+        self._problem, self._done, self.traffic = problem, list(past.levels), []
+        self._small = past.small
         parted = self._steadily(self._replayed)
         return Frontier(parted.class_weights[parted.open], parted.open[parted.open])
 
     @property
     def past(self) -> Past:
-        """What was split so far; it grows with every level."""
-        return Past(self._small, self._levels)
+        """What was split so far."""
+        return Past(self._small, self._done)
 
     def distinct(self, attribute: int) -> Floats:
         """Values of a continuous column, sorted: those that the thresholds of this level depend on."""
@@ -142,8 +143,13 @@ class DaskEngine:
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches, and have what is below small ones grown."""
         children, threshold = self._steadily(lambda: self._split(splits))
-        self._levels.append(Level(splits, threshold))
+        self._done.append(Tests(splits, threshold))
         return children
+
+    def pruned_by_one(self, tree: Tree, options: Options) -> Tree | None:
+        """See :func:`.placed.pruned_by_one`; raises :class:`.faults.Lost` as well."""
+        self._let_go()
+        return pruned_by_one(self._cluster, self._ready, self._problem, self._below, tree, options)
 
     def place(self, tree: Tree) -> PlacedRows:
         """Send all training cases down a tree, to prune it: every worker its rows.
@@ -154,7 +160,8 @@ class DaskEngine:
             Here and when the placed cases are asked: then they must be placed anew.
         """
         self._let_go()
-        return PlacedRows(self._cluster, self._ready, self._problem, self._engine, tree)
+        self._placed = PlacedRows(self._cluster, self._ready, self._problem, self._below, tree)
+        return self._placed
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted, on the client."""
@@ -179,11 +186,21 @@ class DaskEngine:
         """Build the shares anew and split the levels so far, until that comes to its end."""
         while True:
             self.count_failure(lost)
+            self._cluster.tell_all(give_up, self._plan.place)
             try:
                 self._replayed()
                 return
             except Lost as again:
                 lost = again
+
+    def _replayed(self) -> Parted:
+        """Build the shares and split the levels so far again; returns what became of the last."""
+        self._build()
+        levels = self._root_levels
+        for tests in self._done:
+            levels = self._level(tests.splits, [], tests.threshold)
+        self._remember(levels)
+        return self._agreed_level(levels)
 
     def count_failure(self, lost: Lost) -> None:
         """Note that a step failed, and have parts made again that failed with it.
@@ -209,31 +226,56 @@ class DaskEngine:
         """Give every worker its share of the attributes."""
         workers = self._cluster.workers()
         self._epoch += 1
-        place = Place(self._run, self._epoch)
-        seconds = self._cluster.seconds
-        self._plan = steps.Plan(place, self._problem, self._ready.unit_bits, self._small, self._engine, seconds / 2)
-        shares = balanced(self._ready.costs, list(workers.values()))
+        problem, ready = self._problem, self._ready
+        used = np.array(problem.used, np.int64)
+        self._plan = steps.Plan(
+            place=Place(self._run, self._epoch),
+            problem=problem,
+            unit_bits=ready.unit_bits,
+            small=self._small,
+            engine=self._engine,
+            below=self._below,
+            n_values=sum(ready.n_cases) * -(-len(used) // len(workers)),
+            batch=BATCH_BYTES // (CANDIDATE_BYTES * max(1, len(used))),
+            seconds=self._cluster.seconds / 2,
+        )
+        shares = balanced(ready.costs, list(workers.values()))
         owners = [(w, owned) for w, owned in zip(workers, shares, strict=True) if len(owned)]
         self._owners = owners or [(next(iter(workers)), np.zeros(0, np.int64))]
-        tasks, used = [], np.array(self._problem.used, np.int64)
+        tasks = []
         for worker, owned in self._owners:
-            columns = [self._cluster.submit(steps.columns_of, part, used[owned].tolist()) for part in self._ready.parts]
+            columns = [self._cluster.submit(steps.columns_of, part, used[owned].tolist()) for part in ready.parts]
             tasks.append(Task(worker, steps.build, (self._plan, owned, columns)))
-        parted = self._cluster.step(tasks)
-        self._parted_root = self._agreed(parted[0], [p.digest() for p in parted])
+        levels: list[steps.Level] = self._cluster.step(tasks)
+        roots = [level.parted for level in levels if isinstance(level.parted, Parted)]
+        self._agreed(roots[0], [root.digest() for root in roots])
+        self._root_levels = levels
 
     def _root(self) -> Frontier:
-        frontier, _ = self._frontier(self._parted_root)
-        return frontier
+        levels = self._root_levels
+        parted = levels[0].parted
+        assert isinstance(parted, Parted)
+        self._remember(levels)
+        if not parted.small[0]:
+            return Frontier(parted.class_weights, parted.open)
+        worker, threads = next(iter(self._cluster.workers().items()))
+        team = steps.Team(self._owners, [], [(worker, threads)])
+        grown = self._cluster.step([Task(worker, steps.help_out, (self._plan, 0, team))])
+        return self._frontier(parted, np.zeros(0, np.int64), Sides(*np.zeros((3, 0))), grown)
+
+    def _remember(self, levels: list[steps.Level]) -> None:
+        """Keep the candidates that came with a level until they are asked for."""
+        self._candidates = [level.candidates for level in levels[: len(self._owners)]]
 
     def _score(self, first: int, stop: int) -> Candidates:
-        parts = self._cluster.step(
-            Task(worker, steps.score, (self._plan.place, first, stop)) for worker, _ in self._owners
-        )
+        parts = self._candidates
+        if first > 0 or any(part is None or len(part.gain) < stop for part in parts):
+            place = self._plan.place
+            parts = self._cluster.step(Task(w, steps.score, (place, first, stop)) for w, _ in self._owners)
         whole = Candidates.none(stop - first, len(self._problem.used))
         for (_, owned), part in zip(self._owners, parts, strict=True):
             for name in ("gain", "split", "tries", "possible", "cut"):
-                array = getattr(part, name)
+                array = getattr(part, name)[: stop - first]
                 getattr(whole, name)[:, owned] = array
                 self._candidate_bytes += array.nbytes
         return whole
@@ -243,104 +285,78 @@ class DaskEngine:
         tables: Int64s = self._cluster.step([Task(worker, steps.tables, (self._plan.place, int(k), first, stop))])[0]
         return tables
 
-    def _split(self, splits: Splits) -> tuple[Children, Floats64]:
-        parted, sides, received, instances = self._part(splits)
-        frontier, cases = self._frontier(parted, splits.attribute, sides)
+    def _split(self, splits: Splits) -> tuple[Children, npt.NDArray[np.float64]]:
+        levels = self._level(splits, list(self._cluster.workers().items()))
+        parted, sides = self._agreed_level(levels), Sides(*np.full((3, len(splits)), np.nan))
+        for (_, owned), level in zip(self._owners, levels, strict=False):
+            if level.sides is not None:
+                which = np.flatnonzero(np.isin(splits.attribute, owned))
+                for whole, part in zip(sides, level.sides, strict=True):
+                    whole[which] = part
+        frontier = self._frontier(parted, splits.attribute, sides, levels)
         below, above = self._cuts.ranks(splits.attribute, sides)
-        sent = LevelTraffic(instances, sum(received), max(received), cases, self._candidate_bytes)
-        self.traffic.append(sent)
+        received = [level.received for level in levels]
+        cases = sum(level.grown.received for level in levels if level.grown is not None)
+        self.traffic.append(
+            LevelTraffic(levels[0].instances, sum(received), max(received), cases, self._candidate_bytes)
+        )
         self._candidate_bytes = 0
+        self._remember(levels)
         return Children(frontier, parted.split, parted.branch, below, above), sides.threshold
 
-    def _part(self, splits: Splits) -> tuple[Parted, Sides, list[int], int]:
-        """Split on all workers; returns what became of it, the sides of cuts, and the bytes that each received."""
-        tellers, found = self._told(splits.attribute, partial(_now, splits))
-        sides = Sides(*np.full((3, len(splits)), np.nan))
-        for (_, which), some in zip(tellers, found, strict=True):
-            for whole, part in zip(sides, some, strict=True):
-                whole[which] = part
-        parted, received, instances = self._parted(splits.node, tellers)
-        return parted, sides, received, instances
+    def _level(
+        self, splits: Splits, growers: list[tuple[str, int]], threshold: npt.NDArray[np.float64] | None = None
+    ) -> list[steps.Level]:
+        """Split on all workers, those with shares first; `growers` grow what is below small nodes.
 
-    def _replayed(self) -> Parted:
-        """Build the shares and split the levels so far by their values."""
-        self._build()
-        parted = self._parted_root
-        for level in self._levels:
-            tellers, _ = self._told(level.splits.attribute, partial(_again, level))
-            parted, _, _ = self._parted(level.splits.node, tellers)
-        return parted
+        With the thresholds a level is split again.
+        """
+        own = [np.flatnonzero(np.isin(splits.attribute, owned)) for _, owned in self._owners]
+        tellers = [(w, which) for (w, _), which in zip(self._owners, own, strict=True) if len(which)]
+        team = steps.Team(self._owners, tellers, growers)
+        self._step += 1
+        tasks = [
+            Task(w, steps.level, (self._plan, self._step, splits, team, which, threshold))
+            for (w, _), which in zip(self._owners, own, strict=True)
+        ]
+        busy = {w for w, _ in self._owners}
+        tasks += [Task(w, steps.help_out, (self._plan, self._step, team)) for w, _ in growers if w not in busy]
+        return self._cluster.step(tasks)
 
-    def _told(
-        self, attribute: Int64s, asked: Callable[[Int64s, Int64s], tuple[Callable[..., Any], Any]]
-    ) -> tuple[Tellers, list[Any]]:
-        """Have the shares of tested attributes find the branches; returns which tells of which splits, and answers."""
-        tellers, tasks = [], []
-        for worker, owned in self._owners:
-            which = np.flatnonzero(np.isin(attribute, owned))
-            if len(which):
-                tellers.append((worker, which))
-                function, what = asked(which, owned)
-                tasks.append(Task(worker, function, (self._plan.place, what)))
-        return tellers, self._cluster.step(tasks)
-
-    def _parted(self, node: Int64s, tellers: Tellers) -> tuple[Parted, list[int], int]:
-        """Have all shares split nodes; returns what became of it, the bytes that each received, and the instances."""
-        answers = self._cluster.step(
-            Task(worker, steps.split, (self._plan, node, tellers, i == 0)) for i, (worker, _) in enumerate(self._owners)
-        )
-        told, received, instances = zip(*answers, strict=True)
-        first: Parted = told[0]
-        return self._agreed(first, list(told[1:])), list(received), instances[0]
+    def _agreed_level(self, levels: list[steps.Level]) -> Parted:
+        parted = levels[0].parted
+        assert isinstance(parted, Parted)
+        others = [level.parted for level in levels[1 : len(self._owners)]]
+        return self._agreed(parted, [digest for digest in others if isinstance(digest, int)])
 
     def _agreed(self, parted: Parted, digests: list[int]) -> Parted:
         if any(digest != parted.digest() for digest in digests):
             raise EngineError("workers disagree about a node: this is a fault of c45gpu, or of a machine; report it")
         return parted
 
-    def _frontier(
-        self, parted: Parted, attribute: Int64s | None = None, sides: Sides | None = None
-    ) -> tuple[Frontier, int]:
-        """The frontier with what grew below its small nodes, and the bytes that took."""
-        nothing = Sides(*np.zeros((3, 0)))
-        tested, cuts = (np.zeros(0, np.int64), nothing) if attribute is None or sides is None else (attribute, sides)
-        if not parted.small.any():
-            self._cuts.note(tested, cuts)
-            return Frontier(parted.class_weights, parted.open), 0
-        grown, positions = self._grown(parted)
-        found = [Sides(g.below.low, g.threshold, g.below.high) for g in grown]
-        attributes = np.concatenate([tested, *(g.below.attribute for g in grown)])
+    def _frontier(self, parted: Parted, tested: Int64s, cuts: Sides, levels: list[steps.Level]) -> Frontier:
+        """The frontier with what grew below its small nodes."""
+        grown = [(level.grown, level.small) for level in levels if level.grown is not None]
+        found = [Sides(g.below.low, g.threshold, g.below.high) for g, _ in grown]
+        attributes = np.concatenate([tested, *(g.below.attribute for g, _ in grown)])
         self._cuts.note(attributes, Sides(*(np.concatenate(x) for x in zip(cuts, *found, strict=True))))
-        subtrees, start = [], 0
-        for g, some, cut in zip(grown, positions, found, strict=True):
-            parent, root = g.below.parent + start, g.below.parent < 0
-            parent[root] = -1 - some[-1 - g.below.parent[root]]
+        if not grown:
+            return Frontier(parted.class_weights, parted.open)
+        positions, subtrees, start = np.flatnonzero(parted.small), [], 0
+        for (g, small), sides in zip(grown, found, strict=True):
+            root = g.below.parent < 0
+            parent = g.below.parent + start
+            parent[root] = -1 - positions[small[-1 - g.below.parent[root]]]
             start += len(parent)
-            ranks = self._cuts.ranks(g.below.attribute, cut)
+            ranks = self._cuts.ranks(g.below.attribute, sides)
             subtrees.append((parent, g.below.branch, g.below.attribute, *ranks, g.below.class_weights))
         finished = Subtrees(*(np.concatenate(x) for x in zip(*subtrees, strict=True)))
-        return Frontier(parted.class_weights, parted.open, finished), sum(g.received for g in grown)
-
-    def _grown(self, parted: Parted) -> tuple[list[steps.Grown], list[Int64s]]:
-        """What grew below small nodes, by worker, and the positions of the nodes in the frontier."""
-        workers = self._cluster.workers()
-        positions = np.flatnonzero(parted.small)
-        weight = parted.class_weights[positions].sum(1).astype(np.float64)
-        shares = balanced(weight * np.log2(weight + 1), list(workers.values()))
-        work = [(w, share) for w, share in zip(workers, shares, strict=True) if len(share)]
-        grown = self._cluster.step(Task(w, steps.grow, (self._plan, share, self._owners)) for w, share in work)
-        return grown, [positions[share] for _, share in work]
+        return Frontier(parted.class_weights, parted.open, finished)
 
     def _let_go(self) -> None:
-        there = self._cluster.still_there(w for w, _ in self._owners)
+        placed, owners, self._placed, self._owners = self._placed, self._owners, None, []
         with suppress(Lost):
+            there = self._cluster.still_there(worker for worker, _ in owners)
             self._cluster.step(Task(worker, steps.let_go, (self._run,)) for worker in there)
-        self._owners = []
-
-
-def _now(splits: Splits, which: Int64s, owned: Int64s) -> tuple[Callable[..., Any], Splits]:
-    return steps.take, of_share(splits, which, owned)
-
-
-def _again(level: Level, which: Int64s, owned: Int64s) -> tuple[Callable[..., Any], Level]:
-    return steps.take_again, level.of_share(which, owned)
+            if placed is not None:
+                placed.let_go()

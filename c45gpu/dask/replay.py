@@ -5,20 +5,18 @@ An engine's own name of a cut is good for its own lists only; a threshold is goo
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.kernels.level import Int64s, Splits
-from c45gpu.model.tree import ranges
 
 Floats = npt.NDArray[np.float64]
 
 
-class Level(NamedTuple):
-    """The splits of a level.
+class Tests(NamedTuple):
+    """The tests of a level.
 
     Attributes
     ----------
@@ -31,10 +29,6 @@ class Level(NamedTuple):
     splits: Splits
     threshold: Floats
 
-    def of_share(self, which: Int64s, owned: Int64s) -> Level:
-        """Some of the splits, with the attributes as they are numbered in a share."""
-        return Level(of_share(self.splits, which, owned), self.threshold[which])
-
     def branch(self, values: npt.NDArray[Any], split: Int64s) -> Int64s:
         """The branch of each value of one attribute, -1 for an unknown one; `split` says which split each is for."""
         if values.dtype.kind == "f":
@@ -46,19 +40,6 @@ class Level(NamedTuple):
         return branch
 
 
-def of_share(splits: Splits, which: Int64s, owned: Int64s) -> Splits:
-    """Some splits, with the attributes as they are numbered in a share."""
-    first, stop = splits.group_start[which], splits.group_start[which + 1]
-    return replace(
-        splits,
-        node=splits.node[which],
-        attribute=np.searchsorted(owned, splits.attribute[which]),
-        cut=splits.cut[which],
-        group_start=np.concatenate([[0], np.cumsum(stop - first)]),
-        group_branch=splits.group_branch[ranges(first, stop)],
-    )
-
-
 class Past(NamedTuple):
     """What a run has done so far.
 
@@ -66,8 +47,8 @@ class Past(NamedTuple):
     ----------
     small : int
         Nodes up to this weight, in cases, were grown on one worker.
-    levels : list of Level
+    levels : list of Tests
     """
 
     small: int
-    levels: list[Level]
+    levels: list[Tests]

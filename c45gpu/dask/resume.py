@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.dask.engine import DaskEngine
-from c45gpu.dask.replay import Level, Past
+from c45gpu.dask.replay import Past, Tests
 from c45gpu.errors import CheckpointError
 from c45gpu.induction.checkpoint import Arrays, Kept
 from c45gpu.induction.grow import Grower, Open, kept_tree
@@ -72,12 +72,12 @@ def past_of(kept: Kept) -> Past:
             start - start[0],
             arrays["past/group_branch"][start[0] : start[-1]],
         )
-        levels.append(Level(splits, arrays["past/threshold"][here]))
+        levels.append(Tests(splits, arrays["past/threshold"][here]))
         first = stop
     return Past(int(kept.facts["small"]), levels)
 
 
-def _arrays(levels: list[Level]) -> Arrays:
+def _arrays(levels: list[Tests]) -> Arrays:
     splits = [level.splits for level in levels]
     return {
         "past/splits": np.array([len(some) for some in splits], np.int64),

@@ -6,6 +6,7 @@ together with all of their attributes on one worker, which grows what is below t
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import Facts, is_leaf
+from c45gpu.dask.faults import Lost
 from c45gpu.dask.packed import Packed, pack, unpacked
-from c45gpu.dask.replay import Level
+from c45gpu.dask.replay import Tests
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
 from c45gpu.induction.grow import thresholds
@@ -39,6 +41,8 @@ from c45gpu.kernels.level import (
 from c45gpu.model.tree import ranges
 
 Floats = npt.NDArray[np.float64]
+
+FAILED, NOTHING, TOLD, PARTED = range(-1, 3)  # what a share has done of a step
 
 
 class Sides(NamedTuple):
@@ -90,7 +94,7 @@ class Share:
     small : int
         Nodes up to this weight, in cases, are kept apart.
     engine : str
-        What the attributes are scored by.
+        What the attributes are scored by; not "auto".
     table : Table
         All cases, with the columns of these attributes.
     """
@@ -104,6 +108,7 @@ class Share:
         settings = problem.settings
         if small:
             settings = settings._replace(split_units=max(settings.split_units, (small << unit_bits) + 1))
+        self.engine = engine
         schema = problem.table.schema
         most = max([2, *(len(attribute.values) for attribute in schema.attributes)])
         self._problem = replace(
@@ -115,15 +120,19 @@ class Share:
             may_finish=False,
             other_branches=most,
         )
-        self._engine = open_engine(engine, table.n_cases * len(owned), threads)
+        self._engine = open_engine(engine, 0, threads)
         self._apart: Instances
+        self._weights: Int64s  # of the small nodes
         self._told: Packed  # for the other shares
+        self._news = threading.Condition()
+        self._step, self._done = 0, NOTHING
 
     def load(self) -> Parted:
         """The root."""
         frontier = self._engine.load(self._problem)
         nothing = np.zeros(1, np.int64)
         parted = self._parted(frontier, nothing, nothing)
+        self._weights = parted.class_weights[parted.small].sum(1)
         if parted.small[0]:
             units = self._problem.units
             self._apart = Instances(np.arange(len(units)), units, np.array([0, len(units)]))
@@ -137,31 +146,58 @@ class Share:
         """See :meth:`c45gpu.kernels.engine.Engine.tables`; the attribute is a position in the share."""
         return self._engine.tables(attribute, first, stop)
 
-    def take(self, splits: Splits) -> Sides:
-        """Find out which branches the cases take by tests of this share's attributes, and have it ready for others."""
+    def instances(self, nodes: Int64s) -> Instances:
+        """The instances of some open nodes."""
+        return self._engine.instances(nodes)
+
+    def take(self, step: int, splits: Splits, counts: Int64s) -> Sides:
+        """Find out which branches the cases take by tests of this share's attributes, and have it ready for others.
+
+        `counts` are the instances of each split.
+        """
         taken = self._engine.taken(splits)
-        self._told = pack(taken.branch, np.diff(self._engine.instances(splits.node).start))
+        self._told = pack(taken.branch, counts)
+        self.publish(step, TOLD)
         return self._sides(splits.attribute, taken)
 
-    def take_again(self, level: Level) -> None:
-        """The same by tests that are told by value."""
-        splits = level.splits
-        instances = self._engine.instances(splits.node)
-        counts = np.diff(instances.start)
-        split, branch = np.repeat(np.arange(len(splits)), counts), np.empty(len(instances.case), np.int32)
-        for k in np.unique(splits.attribute).tolist():
-            here = np.flatnonzero(splits.attribute[split] == k)
-            values = self._table.rows(self._problem.used[k], instances.case[here])
-            branch[here] = level.branch(values, split[here])
+    def take_again(self, step: int, tests: Tests, case: Int64s, counts: Int64s) -> None:
+        """The same by tests that are told by value; `case` is the cases of each split, one split after the other."""
+        split, branch = np.repeat(np.arange(len(counts)), counts), np.empty(len(case), np.int32)
+        for k in np.unique(tests.splits.attribute).tolist():
+            here = np.flatnonzero(tests.splits.attribute[split] == k)
+            branch[here] = tests.branch(self._table.rows(self._problem.used[k], case[here]), split[here])
         self._told = pack(branch, counts)
+        self.publish(step, TOLD)
 
-    def tell(self) -> Packed:
-        """What was found out last."""
+    def publish(self, step: int, done: int) -> None:
+        """Let others have what this share has done of a step, or know that it failed."""
+        with self._news:
+            self._step, self._done = step, done
+            self._news.notify_all()
+
+    def fail(self) -> None:
+        """Tell those who wait for this share that they wait in vain."""
+        self.publish(self._step, FAILED)
+
+    def _await(self, step: int, done: int, seconds: float) -> None:
+        """Wait until so much of a step is done here."""
+        with self._news:
+            self._news.wait_for(lambda: self._done == FAILED or (self._step == step and self._done >= done), seconds)
+            if self._done == FAILED or self._step != step or self._done < done:
+                raise Lost("a worker did not come to the end of its part of a step")
+
+    def tell(self, step: int, seconds: float) -> Packed:
+        """What :meth:`take` found out in a step, as soon as it has."""
+        self._await(step, TOLD, seconds)
         return self._told
 
-    def split(self, nodes: Int64s, told: Iterable[tuple[Int64s, Packed]]) -> Parted:
+    def small_weights(self, step: int, seconds: float) -> Int64s:
+        """The weights of the small nodes of a step, as soon as they are there."""
+        self._await(step, PARTED, seconds)
+        return self._weights
+
+    def split(self, step: int, nodes: Int64s, instances: Instances, told: Iterable[tuple[Int64s, Packed]]) -> Parted:
         """Split nodes by what the shares told; of each the splits that it told of."""
-        instances = self._engine.instances(nodes)
         branch = np.empty(len(instances.case), np.int32)
         for which, packed in told:
             branch[ranges(instances.start[which], instances.start[which + 1])] = unpacked(packed)
@@ -170,18 +206,22 @@ class Share:
         children = self._engine.split(splits)
         parted = self._parted(children.frontier, children.split, children.branch)
         self._apart = _taken_apart(instances, branch, children, parted.small)
+        self._weights = parted.class_weights[parted.small].sum(1)
+        self.publish(step, PARTED)
         return parted
 
-    def columns(self, small: Int64s) -> list[npt.NDArray[Any]]:
+    def columns(self, step: int, small: Int64s, seconds: float) -> list[npt.NDArray[Any]]:
         """The values of the share's attributes of the cases of small nodes, one node after the other."""
+        self._await(step, PARTED, seconds)
         case = self._apart.case[self._places(small)]
         return [self._table.rows(a, case) for a in self._problem.used]
 
-    def cases(self, small: Int64s) -> tuple[Int32s, Int64s, Int64s]:
+    def cases(self, step: int, small: Int64s, seconds: float) -> tuple[Int32s, Int64s, Int64s]:
         """The classes and units of the cases of small nodes, and how many each node has.
 
         No units where all cases have one.
         """
+        self._await(step, PARTED, seconds)
         here = self._places(small)
         units = np.zeros(0, np.int64) if self._alike else self._apart.units[here]
         return self._table.classes[self._apart.case[here]], units, np.diff(self._apart.start)[small]

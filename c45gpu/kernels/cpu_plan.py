@@ -211,25 +211,15 @@ def plan(work: Work) -> MemoryPlan:
 
 def _columns(work: Work) -> Iterator[Part]:
     """What is allocated for all workers together, while the tree grows."""
-    n, both = work.n_cases, (SORTING, GROWING)
+    n, both, instances = work.n_cases, (SORTING, GROWING), instances_at_level(work)
     layout, lists = layout_for(n, work.n_classes), _list_bytes(work)
     kept = (PRUNING,) if work.whole else ()
-    yield Part("weights", 0 if work.whole else 16 * n, STAGES)
-    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both + kept)
-    yield Part("distinct values", n * sum(work.value_bytes), both)
-    yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
-    yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
-    spare = max(1.0, IN_MOTION * instances_of_case(work.unknown) - 1)
-    yield Part("spare lists", int(lists * spare), (GROWING, *kept))
-    n, both, instances = work.n_cases, (SORTING, GROWING), instances_at_level(work)
-    layout = layout_for(n, work.n_classes)
-    lists = int((work.listed + 1) * n * (4 if layout.new_bit == 31 else 8))
     yield Part("weights", 8 * n if work.weighted else 0, STAGES)
-    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both)
+    yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both + kept)
     yield Part("distinct values", int(n * sum(work.value_bytes) * (1 - work.unknown)), both)
     yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
-    yield Part("spare lists", int(lists * max(1.0, IN_MOTION * instances - 1)), (GROWING,))
+    yield Part("spare lists", int(lists * max(1.0, IN_MOTION * instances - 1)), (GROWING, *kept))
     yield Part("table of H", 8 * (n + 1), (GROWING,))
     if work.whole:
         marks = n + n // 8 if work.most_branches <= 256 else 4 * n
@@ -247,8 +237,10 @@ def _columns(work: Work) -> Iterator[Part]:
 
 def _list_bytes(work: Work) -> int:
     """Of all lists, before any case is divided."""
-    n, new_bit = work.n_cases, layout_for(work.n_cases, work.n_classes).new_bit
-    return (len(work.value_bytes) + work.coded_lists + 1) * n * (4 if new_bit == 31 else 8)
+    new_bit = layout_for(work.n_cases, work.n_classes).new_bit
+    return int((work.listed + 1) * work.n_cases * (4 if new_bit == 31 else 8))
+
+
 def _finishing(work: Work) -> int:
     """What workers take for finishing nodes with divided cases."""
     of_case = STACKED * (4 * work.listed + (4 if layout_for(work.n_cases, work.n_classes).new_bit == 31 else 8) + 8)
