@@ -148,6 +148,10 @@ class Cluster:
                     self._give_up(address)
                 return
 
+    def tell_all(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have a function called on every worker at once, beside its tasks."""
+        self.client.run(function, *arguments, on_error="ignore")
+
     def _raise_first(self, futures: list[Future[Any]]) -> None:
         """Raise what a worker found wrong, rather than that others waited for it in vain."""
         for future in futures:

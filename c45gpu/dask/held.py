@@ -12,7 +12,9 @@ from distributed import get_worker
 from c45gpu.dask.peers import Place, forget, held, keep
 from c45gpu.dask.steps import Columns, joined
 from c45gpu.data.table import Table
+from c45gpu.induction.options import Options
 from c45gpu.induction.problem import units_of
+from c45gpu.induction.prune import pruned
 from c45gpu.kernels.engine import Changes, Pairs, open_engine
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.tree import Tree
@@ -87,6 +89,9 @@ class HeldRows:
         self._hear(news)
         return self._placed.raise_branches(self._tree, pairs)
 
+    def fail(self) -> None:
+        """Nobody waits for these rows but the client."""
+
     def close(self) -> None:
         """Let go of the rows."""
         self._engine.close()
@@ -110,6 +115,20 @@ def hold(
     rows = HeldRows(problem, own, engine, get_worker().state.nthreads)
     keep(place, rows)
     return rows.known()
+
+
+def prune(
+    problem: Problem, unit_bits: int, tree: Tree, tested: Int64s, parts: list[Columns], engine: str, options: Options
+) -> Tree:
+    """Prune a tree on this worker, with the attributes that are tested."""
+    table = joined(problem, tested, parts)
+    problem = replace(problem, table=table, units=units_of(table, unit_bits))
+    worker = open_engine(engine, table.n_cases * len(problem.used), get_worker().state.nthreads)
+    worker.hold(problem)
+    try:
+        return pruned(tree, worker, problem, options)
+    finally:
+        worker.close()
 
 
 def send(place: Place, news: News, pairs: Pairs) -> Changes:

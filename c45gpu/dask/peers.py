@@ -7,6 +7,7 @@ live, each with states of its own.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
@@ -32,6 +33,9 @@ class Place(NamedTuple):
     epoch: int
 
 
+LOOK_SECONDS = 0.2  # between two looks at whether a run goes on, while another worker is waited for
+
+_GIVEN_UP: dict[tuple[str, str], int] = {}  # by worker and run: the last epoch that nobody waits for any more
 _STATES: dict[tuple[str, str], tuple[int, Any]] = {}  # by worker and run: the epoch, and what is held
 
 
@@ -48,6 +52,15 @@ def forget(run: str) -> None:
     _, state = _STATES.pop((get_worker().address, run), (0, None))
     if state is not None:
         state.close()
+
+
+def give_up(place: Place, dask_worker: Worker | None = None) -> None:
+    """End what this worker does for an epoch; called beside its tasks, which may wait for a worker that is lost."""
+    assert dask_worker is not None
+    _GIVEN_UP[dask_worker.address, place.run] = place.epoch
+    epoch, state = _STATES.get((dask_worker.address, place.run), (-1, None))
+    if state is not None and epoch <= place.epoch:
+        state.fail()
 
 
 def held(place: Place, address: str | None = None) -> Any:
@@ -85,10 +98,16 @@ def ask(address: str, place: Place, method: str, arguments: tuple[Any, ...], sec
 async def _asked(
     worker: Worker, address: str, place: Place, method: str, arguments: tuple[Any, ...], seconds: float
 ) -> Any:
-    peer = worker.rpc(address)
     message = {"run": place.run, "epoch": place.epoch, "method": method, "arguments": to_serialize(arguments)}
-    answer = await asyncio.wait_for(getattr(peer, HANDLER)(**message), seconds)
-    return answer["answer"]
+    asking = asyncio.ensure_future(getattr(worker.rpc(address), HANDLER)(**message))
+    stop = time.monotonic() + seconds
+    try:
+        while not (await asyncio.wait([asking], timeout=LOOK_SECONDS))[0]:
+            if _GIVEN_UP.get((worker.address, place.run), -1) >= place.epoch or time.monotonic() > stop:
+                raise Lost(f"worker {address} did not answer")
+        return asking.result()["answer"]
+    finally:
+        asking.cancel()
 
 
 def _answering(address: str) -> Callable[..., Awaitable[dict[str, Any]]]:

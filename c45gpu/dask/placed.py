@@ -1,7 +1,8 @@
 """Training cases at the leaves of a tree that is being pruned: every worker has those of its rows.
 
 What is asked about leaves are sums over cases, so the answers of all workers are added up. Where a value is unknown,
-the shares of a case depend on all others at a node; then one worker has all rows, with the attributes that are tested.
+the shares of a case depend on all others at a node; then one worker prunes by itself, with all rows and the attributes
+that are tested, as it does where these are little.
 
 A worker gives up on a branch when the errors of its own rows alone rise by more than is allowed. That is sound where
 rows only add to leaves, as those do that no unknown value divides: the others can only make it worse.
@@ -9,7 +10,7 @@ rows only add to leaves, as those do that no unknown value divides: the others c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from c45gpu.dask import held
 from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.peers import Place
 from c45gpu.dask.steps import columns_of, let_go
+from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.tree import Tree
@@ -51,8 +53,39 @@ class Ready(NamedTuple):
     types: list[np.dtype[Any]]
 
 
+LITTLE = 1 << 30  # bytes of tested attributes that one worker is given, rather than that all are asked many times
+
+
+def pruned_by_one(
+    cluster: Cluster, ready: Ready, problem: Problem, engine: str, tree: Tree, options: Options
+) -> Tree | None:
+    """The tree as one worker prunes it; None if that is work for all."""
+    tested = np.flatnonzero(np.isin(problem.used, tree.attribute))
+    n_bytes = sum(ready.n_cases) * sum(ready.types[k].itemsize for k in tested)
+    if n_bytes > LITTLE and not ready.unknown:
+        return None
+    rows = dict.fromkeys(cluster.workers(), 0)
+    for holders, n_cases in zip(cluster.holders(ready.parts), ready.n_cases, strict=True):
+        for worker in set(holders) & set(rows):
+            rows[worker] += n_cases
+    columns = _columns(cluster, ready, problem, tested, range(len(ready.parts)))
+    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options)
+    simple: Tree = cluster.step([Task(max(rows, key=lambda w: rows[w]), held.prune, arguments)])[0]
+    return simple
+
+
+def _columns(
+    cluster: Cluster, ready: Ready, problem: Problem, tested: Int64s, numbers: Iterable[int]
+) -> list[Future[Any]]:
+    """The tested attributes of some parts."""
+    schema_numbers = np.array(problem.used, np.int64)[tested].tolist()
+    return [cluster.submit(columns_of, ready.parts[i], schema_numbers) for i in numbers]
+
+
 class PlacedRows:
     """See :class:`c45gpu.kernels.engine.PlacedCases`. Every method raises :class:`.faults.Lost` with a worker.
+
+    No value may be unknown.
 
     Parameters
     ----------
@@ -71,10 +104,9 @@ class PlacedRows:
         self._units = np.zeros((tree.n_nodes, problem.settings.n_classes), np.int64)
         self._cuts: list[Int64s] = []
         tested = np.flatnonzero(np.isin(problem.used, tree.attribute))
-        schema_numbers = np.array(problem.used, np.int64)[tested].tolist()
         tasks = []
         for worker, numbers in self._assigned(ready).items():
-            columns = [cluster.submit(columns_of, ready.parts[i], schema_numbers) for i in numbers]
+            columns = _columns(cluster, ready, problem, tested, numbers)
             arguments = (self._place, problem, ready.unit_bits, tree, tested, columns, engine)
             tasks.append(Task(worker, held.hold, arguments))
         self._workers = [task.worker for task in tasks]
@@ -121,7 +153,7 @@ class PlacedRows:
         assigned: dict[str, list[int]] = {worker: [] for worker in workers}
         for i, holders in enumerate(self._cluster.holders(ready.parts)):
             near = [worker for worker in holders if worker in rows] or workers
-            worker = workers[0] if ready.unknown else min(near, key=lambda w: rows[w])
+            worker = min(near, key=lambda w: rows[w])
             assigned[worker].append(i)
             rows[worker] += ready.n_cases[i]
         return {worker: numbers for worker, numbers in assigned.items() if numbers}

@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from c45gpu.dask.placed import PlacedRows
+from c45gpu.dask import held, placed
+from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.rows import RowParts
 from c45gpu.dask.train import train_on
 from c45gpu.data.schema import Attribute, Schema
@@ -23,7 +24,6 @@ from c45gpu.errors import EngineError
 from c45gpu.induction.grow import Progress
 from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
-from c45gpu.kernels.engine import Changes
 from c45gpu.model.store import Model
 from tests.dask.here import rows_on, same_bytes
 
@@ -88,7 +88,7 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("depth", [1, *(pytest.param(d, marks=pytest.mark.slow) for d in (2, 4, 5)), 3])
 def test_a_worker_is_killed_at_a_level(client: Client, alone: Model, tmp_path: Path, depth: int) -> None:
     client.wait_for_workers(2)
     at = At(depth, lambda: kill(pids(client)[0]))
@@ -102,30 +102,32 @@ def test_a_worker_that_hangs_is_given_up(client: Client, alone: Model, tmp_path:
     stopped = pids(client)[0]
     at = At(2, lambda: os.kill(stopped, signal.SIGSTOP))
     try:
-        model = train_on(client, made_on(client), engine="reference", progress=at, step_seconds=3.0, small=5)
+        model = train_on(client, made_on(client), engine="reference", progress=at, step_seconds=6.0, small=5)
     finally:
         kill(stopped)
     assert at.done
     assert same_bytes(tmp_path, model, alone)
 
 
-@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("by_one", [False, True])
 def test_a_worker_is_killed_while_the_tree_is_pruned(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unknown: bool
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_one: bool
 ) -> None:
     client.wait_for_workers(2)
-    send, killed = PlacedRows.send, []
+    step, killed = Cluster.step, []
 
-    def killing(placed: PlacedRows, *arguments: Any) -> Changes:
-        if not killed:
-            killed.append(client.run(os.getpid)[placed._workers[0]])
+    def killing(cluster: Cluster, tasks: Iterable[Task]) -> list[Any]:
+        tasks = list(tasks)
+        if tasks and tasks[0].function in (held.prune, held.send) and not killed:
+            killed.append(client.run(os.getpid)[tasks[0].worker])
             kill(killed[0])
-        return send(placed, *arguments)
+        return step(cluster, tasks)
 
-    monkeypatch.setattr(PlacedRows, "send", killing)
-    model = train_on(client, made_on(client, unknown), engine="reference", step_seconds=60.0)
+    monkeypatch.setattr(Cluster, "step", killing)
+    monkeypatch.setattr(placed, "LITTLE", 1 << 30 if by_one else 0)
+    model = train_on(client, made_on(client, by_one), engine="reference", step_seconds=60.0)
     assert killed
-    assert same_bytes(tmp_path, model, train(whole(unknown), Options(), "reference"))
+    assert same_bytes(tmp_path, model, train(whole(by_one), Options(), "reference"))
 
 
 def test_rows_that_are_lost_for_good_are_named(client: Client) -> None:

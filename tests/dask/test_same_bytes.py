@@ -12,6 +12,7 @@ from distributed import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from c45gpu.dask import placed
 from c45gpu.dask.train import train_on
 from c45gpu.data.c45files import read_stem
 from c45gpu.data.frames import read_file
@@ -23,7 +24,18 @@ from tests.conftest import GOLDEN
 from tests.dask.here import assert_same, rows_on, thirds
 from tests.strategies import Asked, Sample, asked, larger_samples, samples
 
-SETS = ["r8_golf", "r8_vote", "r8_labor-neg", "sk_iris", "penguins", "jb_german"]
+SETS = [  # and by how many workers
+    ("r8_golf", 5),
+    ("r8_vote", 2),
+    ("r8_vote", 5),
+    ("r8_labor-neg", 3),
+    ("sk_iris", 1),
+    ("sk_iris", 5),
+    ("penguins", 2),
+    ("penguins", 3),
+    ("jb_german", 2),
+    ("jb_german", 3),
+]
 SMALL = [0, 10, 50, None]
 OPTIONS: list[dict[str, Any]] = [
     {"group_values": True},
@@ -38,8 +50,14 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 5])
-@pytest.mark.parametrize("name", SETS)
+@pytest.fixture(params=["by one", "by rows"])
+def pruning(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have trees pruned by one worker, and by all where no value is unknown."""
+    monkeypatch.setattr(placed, "LITTLE", 1 << 30 if request.param == "by one" else 0)
+
+
+@pytest.mark.usefixtures("pruning")
+@pytest.mark.parametrize(("name", "workers"), SETS)
 def test_sets_that_c45_is_shown_with(clients: dict[int, Client], tmp_path: Path, name: str, workers: int) -> None:
     if not (GOLDEN / "sets" / f"{name}.names").is_file():
         pytest.skip("the golden sets are not here")
@@ -60,7 +78,8 @@ def test_costs(clients: dict[int, Client], tmp_path: Path, weighted: bool) -> No
     assert_same(clients[3], table, Options(), tmp_path, costs=[[0, 1], [7, 0]], small=30)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("pruning")
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sample=samples() | larger_samples(),
     question=asked(),
@@ -73,6 +92,7 @@ def test_any_table(
     assert_same(clients[workers], sample.table, question.options, tmp_path, engine="reference", small=small)
 
 
+@pytest.mark.usefixtures("pruning")
 @pytest.mark.parametrize("unknown", [False, True])
 @pytest.mark.parametrize("engine", ["cpu"])
 def test_the_cpu_engine_on_each_worker(clients: dict[int, Client], tmp_path: Path, engine: str, unknown: bool) -> None:
