@@ -292,10 +292,7 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
             from c45gpu.data.frames import as_frame, from_frame
 
             X = as_frame(X)
-            try:
-                validate_data(self, X, reset=reset, skip_check_array=True)
-            except ValueError as fault:
-                raise fault if reset else DataError(f"{fault}{self._misplaced(X)}") from None
+            self._require_features(X, reset=reset)
             return from_frame(X, **how)
         from c45gpu.data.arrays import from_arrays
 
@@ -307,6 +304,13 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
             return table
         values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return from_arrays(values, **how)
+
+    def _require_features(self, X: Any, *, reset: bool) -> None:
+        """Refuse features that are not those of training, or learn which there are."""
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except ValueError as fault:
+            raise fault if reset else DataError(f"{fault}{self._misplaced(X)}") from None
 
     def _misplaced(self, X: Any) -> str:
         names, due = list(getattr(X, "column_names", X.columns)), self.feature_names_in_.tolist()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.dask.partitions import beside, blocks_of, cut_by_rows
+from c45gpu.dask.partitions import cut_by_rows, rows_together
 
 if TYPE_CHECKING:
     from c45gpu.dask.estimator import C45Classifier
@@ -48,10 +48,9 @@ def fraction_right(classifier: C45Classifier, X: Any, y: Any, weights: Any) -> f
 
     from c45gpu.dask.connect import current_client
 
-    client, there, blocks = current_client(classifier.client), classifier.on_workers(), blocks_of(X)
-    due, shares = (beside(client, name, values, X, blocks) for name, values in (("y", y), ("sample_weight", weights)))
+    client, there = current_client(classifier.client), classifier.on_workers()
     count = delayed(_right, pure=False)
-    found = client.gather(client.compute([count(*rows, there) for rows in zip(blocks, due, shares, strict=True)]))
+    found = client.gather(client.compute([count(*rows, there) for rows in rows_together(client, X, y, weights)]))
     right, whole = np.sum(found, axis=0)
     return float(right / whole)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from c45gpu import estimator
 from c45gpu.dask.ask import asked, fraction_right
@@ -106,7 +106,7 @@ class C45Classifier(estimator.C45Classifier):
             Of an array an array and of a data frame a column, both yet to be computed, each partition where it is;
             NumPy's array for what is in memory.
         """
-        return asked(self, "predict", X) if is_collection(X) else super().predict(X)
+        return self._asked("predict", X) if is_collection(X) else super().predict(X)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class for each sample.
@@ -120,7 +120,7 @@ class C45Classifier(estimator.C45Classifier):
         dask.array.Array, dask.dataframe.DataFrame or ndarray of float64, shape (n_samples, n_classes)
             Columns in the order of `classes_`; see :meth:`predict`.
         """
-        return asked(self, "predict_proba", X) if is_collection(X) else super().predict_proba(X)
+        return self._asked("predict_proba", X) if is_collection(X) else super().predict_proba(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the samples that are given their label, by weight.
@@ -152,10 +152,14 @@ class C45Classifier(estimator.C45Classifier):
             self._sent = {client.id: client.scatter(self.local(), broadcast=True, hash=False)}
         return self._sent[client.id]
 
+    def _asked(self, question: str, X: Any) -> Any:
+        check_is_fitted(self)
+        if hasattr(X, "columns"):  # an array of other width, each partition refuses
+            self._require_features(_of_one_row(X), reset=False)
+        return asked(self, question, X)
+
     def _rows(self, client: Client, X: Any, y: Any, weights: Any) -> RowParts:
-        X = cut_by_rows(X)
-        like = X._meta if hasattr(X, "columns") else np.empty((1, X.shape[1]), X.dtype)
-        validate_data(self, like, reset=True, skip_check_array=True)
+        self._require_features(_of_one_row(X), reset=True)
         categorical = self.categorical_features
         chosen = None if isinstance(categorical, str) and categorical == "from_dtype" else categorical
         pieces = pieces_of(client, X, y, weights, chosen)
@@ -183,6 +187,12 @@ class C45Classifier(estimator.C45Classifier):
         twin: Self = super(C45Classifier, copy(self)).__sklearn_clone__()
         twin.client = self.client
         return twin
+
+
+def _of_one_row(X: Any) -> Any:
+    """Something in memory that has the features of a collection."""
+    X = cut_by_rows(X)
+    return X._meta if hasattr(X, "columns") else np.empty((1, X.shape[1]), X.dtype)
 
 
 def _signature() -> inspect.Signature:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from warnings import catch_warnings, filterwarnings
@@ -58,10 +59,9 @@ def pieces_of(client: Client, X: Any, y: Any, weights: Any = None, categorical: 
     from dask import delayed
 
     require_workers(client)
-    blocks = blocks_of(X)
-    others = [beside(client, name, values, X, blocks) for name, values in (("y", y), ("sample_weight", weights))]
     read = delayed(_piece, pure=False)
-    work = [read(categorical, f"partition {i}", *rows) for i, rows in enumerate(zip(blocks, *others, strict=True))]
+    rows = rows_together(client, X, y, weights)
+    work = [read(categorical, f"partition {i}", *parts) for i, parts in enumerate(rows)]
     with catch_warnings():
         filterwarnings("ignore", "Sending large graph", UserWarning)  # labels from here: what is sent can be sent again
         return gathered(client, client.compute(work))
@@ -82,25 +82,22 @@ def cut_by_rows(X: Any) -> Any:
     return X.rechunk({1: -1})
 
 
-def blocks_of(X: Any) -> list[Any]:
-    """The partitions of a collection as Dask's delayed values, all columns in each.
+def rows_together(client: Client, X: Any, y: Any, weights: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """For each partition of X, with all columns, its labels and weights, as Dask's delayed values.
 
     Raises
     ------
     DataError
-        When it is neither an array of two dimensions nor a data frame.
+        When they do not go together.
     """
-    return _delayed(cut_by_rows(X))
+    X = cut_by_rows(X)
+    blocks = _delayed(X)
+    others = (_beside(client, name, values, X, blocks) for name, values in (("y", y), ("sample_weight", weights)))
+    return zip(blocks, *others, strict=True)
 
 
-def beside(client: Client, name: str, values: Any, X: Any, blocks: list[Any]) -> list[Any]:
-    """The rows of `values` that belong to each block, None for each if there are no values.
-
-    Raises
-    ------
-    DataError
-        When there are not as many.
-    """
+def _beside(client: Client, name: str, values: Any, X: Any, blocks: list[Any]) -> list[Any]:
+    """The rows of `values` that belong to each block, None for each if there are no values."""
     if values is None:
         return [None] * len(blocks)
     if not is_collection(values):
@@ -123,8 +120,15 @@ def beside(client: Client, name: str, values: Any, X: Any, blocks: list[Any]) ->
 
 
 def _delayed(values: Any) -> list[Any]:
-    found = values.to_delayed()  # of an array an array, of a frame a list
-    return list(found.ravel() if hasattr(found, "ravel") else found)
+    """The partitions of an array or a frame, as many as it says.
+
+    Optimising a frame would put partitions together where few of their bytes are asked for, of y other ones than of X;
+    simplifying it only sees to it that no other columns are read.
+    """
+    if hasattr(values, "chunks"):
+        return list(values.to_delayed().ravel())
+    simple = values.simplify() if hasattr(values, "simplify") else values
+    return list(simple.to_delayed(optimize_graph=False))
 
 
 def _told_lengths(values: Any) -> list[int] | None:

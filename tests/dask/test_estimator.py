@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -155,6 +156,28 @@ def test_what_is_in_memory_is_sent(client: Client, frames: tuple[pd.DataFrame, p
     ours = C45Classifier(client, costs={("Adelie", "Gentoo"): 5}).fit(X, y)
     assert bytes_of(ours) == bytes_of(single)
     np.testing.assert_array_equal(ours.predict(X), single.predict(X))
+
+
+def test_a_narrow_column_of_a_data_set_has_the_partitions_of_the_others(
+    client: Client, frames: tuple[pd.DataFrame, pd.Series], tmp_path: Path
+) -> None:
+    X, y = frames
+    X.assign(species=y).to_parquet(tmp_path / "a.parquet", row_group_size=50)  # Dask would read y in fewer partitions
+    whole = dd.read_parquet(tmp_path / "a.parquet", split_row_groups=True)
+    here = whole.compute()
+    ours = C45Classifier(client).fit(whole.drop(columns="species"), whole["species"])
+    single = c45gpu.C45Classifier().fit(here.drop(columns="species"), here["species"])
+    assert bytes_of(ours) == bytes_of(single)
+    assert ours.score(whole.drop(columns="species"), whole["species"]) == single.score(X, y)
+
+
+def test_features_in_another_order_are_refused_at_once(client: Client) -> None:
+    frame = dd.from_pandas(pd.DataFrame({"x": np.arange(8.0), "z": np.ones(8), "y": [0, 1] * 4}), npartitions=2)
+    ours = C45Classifier(client).fit(frame[["x", "z"]], frame["y"])
+    with pytest.raises(
+        DataError, match=r"Column 0 is 'z' where 'x' is due: give X\[list\(fitted.feature_names_in_\)\]"
+    ):
+        ours.predict(frame[["z", "x"]])
 
 
 def test_an_empty_partition_says_nothing(client: Client) -> None:
