@@ -55,6 +55,7 @@ class C45Classifier(estimator.C45Classifier):
         y : collection of Dask's or array_like, shape (n_samples,)
             Labels. A collection has as many partitions as `X`, row for row.
         sample_weight : collection of Dask's or array_like, shape (n_samples,), optional
+            How much each sample counts, 1 by default.
 
         Returns
         -------
@@ -99,6 +100,7 @@ class C45Classifier(estimator.C45Classifier):
         Parameters
         ----------
         X : dask.array.Array, dask.dataframe.DataFrame, array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -114,6 +116,7 @@ class C45Classifier(estimator.C45Classifier):
         Parameters
         ----------
         X : dask.array.Array, dask.dataframe.DataFrame, array_like or data frame, shape (n_samples, n_features)
+            Features as in training.
 
         Returns
         -------
@@ -127,25 +130,38 @@ class C45Classifier(estimator.C45Classifier):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in :meth:`fit`; computed at once, each partition where it is.
+        X, y, sample_weight : as in :meth:`fit`
+            Computed at once, each partition where it is.
 
         Returns
         -------
         float
+            From 0 to 1.
         """
         if not is_collection(X):
             return float(super().score(X, y, sample_weight))
         return fraction_right(self, X, y, sample_weight)
 
     def local(self) -> estimator.C45Classifier:
-        """A classifier of :class:`c45gpu.C45Classifier` with the same parameters and the same tree, if it is fitted."""
+        """The classifier without the cluster.
+
+        Returns
+        -------
+        c45gpu.C45Classifier
+            With the same parameters and, if it is fitted, the same tree.
+        """
         twin = estimator.C45Classifier(**{k: v for k, v in self.get_params(deep=False).items() if k != "client"})
         twin.__dict__.update({k: v for k, v in self.__dict__.items() if k.endswith("_")})
         return twin
 
     def on_workers(self) -> Future:
-        """The :meth:`local` classifier on every worker of the cluster, sent there when first asked for."""
+        """The :meth:`local` classifier on every worker of the cluster, sent there when first asked for.
+
+        Returns
+        -------
+        distributed.Future
+            Of the classifier.
+        """
         check_is_fitted(self)
         client = current_client(self.client)
         if client.id not in self._sent:

@@ -34,15 +34,17 @@ def rows_of_parquet(
     Parameters
     ----------
     client : distributed.Client
+        The cluster's.
     paths : path or sequence of paths
         Files, folders with all Parquet files in them, or patterns such as ``part-*.parquet``; in their order, and by
         name within a folder or a pattern.
-    target, weight, categorical, continuous, ignore
+    target, weight, categorical, continuous, ignore : str, or sequence of str
         As for :func:`c45gpu.data.frames.read_file`, which makes the same schema of one file.
 
     Returns
     -------
     RowParts
+        The rows, on the workers that read them.
 
     Raises
     ------

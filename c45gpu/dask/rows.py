@@ -38,7 +38,7 @@ Array = npt.NDArray[Any]
 class RowParts(NamedTuple):
     """The training cases on the workers of a cluster.
 
-    Attributes
+    Parameters
     ----------
     schema : Schema
         Of all parts.
@@ -95,9 +95,16 @@ def rows_of_table(client: Client, table: Table, part_bytes: int = PART_BYTES) ->
     Parameters
     ----------
     client : distributed.Client
+        The cluster's.
     table : Table
+        The training cases.
     part_bytes : int
         The most bytes of a part, which has at least one row.
+
+    Returns
+    -------
+    RowParts
+        The parts, on the workers.
 
     Raises
     ------

@@ -60,6 +60,7 @@ def train_on(
     Parameters
     ----------
     client : distributed.Client
+        The cluster's.
     rows : RowParts
         Training cases; cases of weight 0 count as absent.
     options : Options, optional
@@ -91,6 +92,7 @@ def train_on(
     Returns
     -------
     Model
+        With the tree as grown and the pruned one.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class Recorder(Protocol):
 class Progress(NamedTuple):
     """Where growing stands after a level.
 
-    Attributes
+    Parameters
     ----------
     depth : int
         Levels grown.
@@ -45,7 +45,7 @@ class Progress(NamedTuple):
 class Stage(NamedTuple):
     """What training is at.
 
-    Attributes
+    Parameters
     ----------
     name : {"sorting", "growing", "pruning", "softening"}
         "sorting" is the engine taking the cases, "growing" is told of in detail by :class:`Progress`, "softening" is
