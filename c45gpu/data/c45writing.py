@@ -49,7 +49,17 @@ def write_names(schema: Schema, path: FilePath) -> None:
 
 
 def write_cases(table: Table, path: FilePath, progress: Progress | None = None) -> None:
-    """Write a table as a ``.data`` or ``.test`` file; see :func:`write_records`."""
+    """Write a table as a ``.data`` or ``.test`` file; see :func:`write_records`.
+
+    Parameters
+    ----------
+    table : Table
+        What is written.
+    path : str or os.PathLike
+        Where; compressed if its suffix says so.
+    progress : callable, optional
+        Is told how much is written.
+    """
     write_records(cases_of(table), path, progress)
 
 

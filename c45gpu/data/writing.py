@@ -62,7 +62,21 @@ def write_file(
     sparse: bool = False,
     progress: Progress | None = None,
 ) -> None:
-    """Write a table in the format that the suffix names; see :func:`write_as`."""
+    """Write a table in the format that the suffix names; see :func:`write_as`.
+
+    Parameters
+    ----------
+    table : Table
+        What is written.
+    path : str or os.PathLike
+        Where; compressed if its suffix says so.
+    weight : str
+        The column for the weights of the cases, if they have some.
+    sparse : bool
+        ARFF only: leave out zeros and first values.
+    progress : callable, optional
+        Is told how much is written.
+    """
     write_as(cases_of(table), path, weight=weight, sparse=sparse, progress=progress)
 
 
