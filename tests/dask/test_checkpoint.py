@@ -21,6 +21,8 @@ from c45gpu.induction.train import train
 from c45gpu.model.store import model_bytes
 from tests.dask.here import rows_on, thirds
 
+pytestmark = pytest.mark.usefixtures("kernels")
+
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
 import os, signal, sys
