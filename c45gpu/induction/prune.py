@@ -143,6 +143,7 @@ class ErrorBasedPruning:
 
     def _judge(self, inner: Int64s) -> Int64s:
         """Decide about inner nodes whose branches have been judged; returns those to be judged next."""
+        inner = np.sort(inner)  # engines are asked about tops in ascending order
         as_leaf = self._estimate[inner]
         as_tree, largest = self._judged_branches(inner)
         limit = as_tree + SIMPLER_BY

@@ -55,7 +55,7 @@ class Pairs(NamedTuple):
     Attributes
     ----------
     top, branch : ndarray of int64, shape (pairs,)
-        Node numbers.
+        Node numbers, tops ascending.
     allowed : ndarray of int64, shape (pairs,)
         By how many units the errors at the branch's leaves may rise for the answer to be of use.
     """

@@ -292,6 +292,7 @@ class AskingPruning(ErrorBasedPruning):
     """Asks the engine about every branch, leaves too."""
 
     def _changes(self, pairs: Pairs) -> Changes:
+        assert (np.diff(pairs.top) > 0).all()
         return self._placed.send(self._tree, self._units, pairs)
 
 
