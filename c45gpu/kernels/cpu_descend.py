@@ -20,7 +20,7 @@ import numpy.typing as npt
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_pages import paged_lists
+from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_walk import (
     NO_BRANCH,
     branch_taken,
@@ -37,6 +37,8 @@ from c45gpu.model.tree import Tree
 # Room for so many instances of a case, in the arena and at leaves; more than is used is never touched, and room that is
 # too small is replaced, which takes both at once. A tenth of all values unknown made 2.1 and 4.4.
 ARENA, PLACED = 4, 8
+LARGE = 1 / 16  # of all placed instances: the memory for sending so many is not kept
+JOINED_AT_A_TIME = 1 << 20  # numbers, while others take the place of some
 
 
 class Cases(NamedTuple):
@@ -142,27 +144,29 @@ def _to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room: A
 def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any, out: Any) -> Any:
     """Send the first `count` instances of the arena down from a node.
 
-    Returns the arena and what of `out` is filled, both of which may have been replaced by longer ones: of the instances
-    that arrived their leaves (ascending), cases and units.
+    Returns the arena and what of `out` is filled, both of which may have been replaced by longer ones: the leaves where
+    instances arrived (ascending), how many did, and these instances' cases and units.
     """
-    arrived = 0
-    leaves, case, units = out
+    filled, arrived = 0, 0
+    leaves, counts, case, units = out
     stack = [(np.int64(start), np.int64(0), np.int64(count))]
     while len(stack):
         arena, leaf, first, stop = _to_leaf(stack, cases, arena, paths, known, room)
+        if leaf < 0:
+            continue
         wanted = arrived + stop - first
-        leaves = _longer(leaves, arrived, wanted)
+        leaves, counts = _longer(leaves, filled, filled + 1), _longer(counts, filled, filled + 1)
         case, units = _longer(case, arrived, wanted), _longer(units, arrived, wanted)
-        leaves[arrived:wanted] = leaf
+        leaves[filled], counts[filled] = leaf, stop - first
         case[arrived:wanted], units[arrived:wanted] = arena[0][first:stop], arena[1][first:stop]
-        arrived = wanted
-    return arena, (leaves[:arrived], case[:arrived], units[:arrived])
+        filled, arrived = filled + 1, wanted
+    return arena, (leaves[:filled], counts[:filled], case[:arrived], units[:arrived])
 
 
 @compiled
 def _gather(first: Any, stop: Any, placed: Any, arena: Any, sums: Any) -> Any:
     """Put the cases of a range of placed instances into the arena, each once, with all of its units."""
-    _, case, units = placed
+    case, units = placed
     most = min(stop - first, len(sums))
     arena = (_longer(arena[0], 0, most), _longer(arena[1], 0, most), _longer(arena[2], 0, most))
     count = 0
@@ -221,7 +225,8 @@ class Memory(NamedTuple):
 class Instances(NamedTuple):
     """Instances at leaves, in the order of these."""
 
-    leaf: Any  # int32
+    leaf: Any  # int64: those that have instances, ascending
+    count: Any  # int64: how many of them each has
     case: Any  # int32
     units: Any  # int64
 
@@ -243,8 +248,10 @@ class DividedPlacement:
         self._memory: LifoQueue[Memory] = LifoQueue()
         memory = self._take_memory()
         memory.arena[0][:n], memory.arena[1][:n] = np.arange(n), problem.units
-        out = Instances(_room(PLACED * n, np.int32), _room(PLACED * n, np.int32), _room(PLACED * n, np.int64))
-        self._placed = Instances(*self._down(n, 0, memory, out)[1])
+        case, units = paged_lists(1, PLACED * n, np.int32), paged_lists(1, PLACED * n, np.int64)
+        arrived = self._down(n, 0, memory, case.entries[0], units.entries[0])[1]
+        self._case, self._units = case.of_part(arrived.case), units.of_part(arrived.units)
+        self._leaf, self._start = arrived.leaf, _starts(arrived.count)
 
     def known(self, tree: Tree) -> Int64s:
         """Units of the cases that take each entry of ``tree.branch`` with a known value."""
@@ -253,24 +260,31 @@ class DividedPlacement:
     def cut(self, nodes: Int64s) -> None:
         """The cases below these nodes are at them from now on."""
         self._steps.signs["first"][self._steps.slot_of[nodes]] = 0
-        first, stop = self._ranges(nodes)
-        for node, low, high in zip(nodes.tolist(), first.tolist(), stop.tolist(), strict=True):
-            self._placed.leaf[low:high] = node
+        low, high = self._leaves(nodes)
+        held = high > low
+        self._leaf[low[held]] = nodes[held]
+        kept = np.zeros(len(self._start), np.int64)  # the leaves between low and high are no longer, below 0 here
+        np.subtract.at(kept, low[held] + 1, 1)
+        np.add.at(kept, high[held], 1)
+        stays = np.cumsum(kept) == 0
+        self._leaf, self._start = self._leaf[stays[:-1]], self._start[stays]
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
         paths = self._paths
         first, stop = self._ranges(pairs.top)
         hopeless = np.zeros(len(pairs.top), np.bool_)
+        large = LARGE * int(self._start[-1])
 
         def job(here: slice) -> tuple[Int64s, Int64s, Int64s]:
             memory = self._take_memory()
             some = Pairs(*(x[here] for x in pairs))
             ranges = (first[here], stop[here])
             arena, pair, leaf, change = send_divided(
-                tuple(self._placed), ranges, some, self._cases, paths, units, memory, hopeless[here]
+                self._placed, ranges, some, self._cases, paths, units, memory, hopeless[here]
             )
-            self._memory.put(memory._replace(arena=arena))
+            if int((stop - first)[here].sum()) < large:
+                self._memory.put(memory._replace(arena=arena))
             return pair + here.start, leaf, change.reshape(len(pair), units.shape[1])
 
         parts = self._crew.run(job, [(share,) for share in self._crew.shares(stop - first + 1)])
@@ -282,36 +296,51 @@ class DividedPlacement:
         order = np.argsort(pairs.top)
         first, stop = self._ranges(pairs.top[order])
         for p, low, high in zip(order.tolist(), first.tolist(), stop.tolist(), strict=True):
-            arena, count = _gather(low, high, tuple(self._placed), memory.arena, memory.sums)
-            room = Instances(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int64))
-            arena, arrived = self._down(count, int(pairs.branch[p]), memory._replace(arena=arena), room)
+            arena, count = _gather(low, high, self._placed, memory.arena, memory.sums)
+            case, units = np.empty(count, np.int32), np.empty(count, np.int64)
+            memory = memory._replace(arena=arena)
+            arena, arrived = self._down(count, int(pairs.branch[p]), memory, case, units)
             memory = memory._replace(arena=arena)
             moved.append(arrived)
         self._memory.put(memory)
-        for k, name in enumerate(Instances._fields):  # one after the other, so that one at a time is there twice
-            new = _joined(getattr(self._placed, name), first, stop, [arrived[k] for arrived in moved])
-            self._placed = self._placed._replace(**{name: new})
+        low, high = self._leaves(pairs.top[order])
+        self._case = _joined(self._case, first, stop, [arrived.case for arrived in moved])
+        self._units = _joined(self._units, first, stop, [arrived.units for arrived in moved])
+        count, leaf = PagedLists(np.diff(self._start)[None, :], None), PagedLists(self._leaf[None, :], None)
+        self._start = _starts(_joined(count, low, high, [arrived.count for arrived in moved]).entries[0])
+        self._leaf = _joined(leaf, low, high, [arrived.leaf for arrived in moved]).entries[0]
         raise_over(self._steps, pairs.top, pairs.branch)
         return self._known
 
-    def _down(self, count: int, node: int, memory: Memory, out: Instances) -> tuple[Any, tuple[Any, Any, Any]]:
+    @property
+    def _placed(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Cases and units of the instances."""
+        return self._case.entries[0], self._units.entries[0]
+
+    def _down(
+        self, count: int, node: int, memory: Memory, case: npt.NDArray[Any], units: npt.NDArray[Any]
+    ) -> tuple[Any, Instances]:
         """Send what is in a worker's arena down from a node, and note the known units on the way."""
-        arena, arrived = descend(
-            count, node, self._cases, memory.arena, self._paths, self._known, memory.room, tuple(out)
-        )
-        return arena, arrived
+        out = np.empty(16, np.int64), np.empty(16, np.int64), case, units
+        arena, arrived = descend(count, node, self._cases, memory.arena, self._paths, self._known, memory.room, out)
+        return arena, Instances(*arrived)
+
+    def _leaves(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
+        """First and stop of the leaves with instances at and below each node."""
+        return np.searchsorted(self._leaf, nodes), np.searchsorted(self._leaf, self._end[nodes])
 
     def _ranges(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
         """First and stop of the placed instances at and below each node."""
-        first, stop = nodes.astype(np.int32), self._end[nodes].astype(np.int32)
-        return np.searchsorted(self._placed.leaf, first), np.searchsorted(self._placed.leaf, stop)
+        low, high = self._leaves(nodes)
+        return self._start[low], self._start[high]
 
     def _take_memory(self) -> Memory:
         try:
             return self._memory.get_nowait()
         except Empty:
             n = len(self._cases.classes)
-            arena = (_room(ARENA * n, np.int32), _room(ARENA * n, np.int64), _room(ARENA * n, np.int32))
+            mark = np.int8 if self._most <= 1 << 7 else np.int32
+            arena = (_room(ARENA * n, np.int32), _room(ARENA * n, np.int64), _room(ARENA * n, mark))
             room = (np.empty(self._most, np.int64), np.empty(self._most, np.float64))
             sums = np.zeros(n, np.int64)
             return Memory(arena, self._known.copy(), room, sums, np.empty(self._n_classes, np.int64))
@@ -323,10 +352,23 @@ def _room(n: int, word: npt.DTypeLike) -> npt.NDArray[Any]:
     return room
 
 
-def _joined(old: npt.NDArray[Any], first: Int64s, stop: Int64s, new: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The array with other numbers in the place of some ranges, which are in order."""
-    edges = [0, *stop.tolist()]
-    kept = [old[a:b] for a, b in zip(edges, [*first.tolist(), len(old)], strict=True)]
-    pieces = [kept[0], *(piece for pair in zip(new, kept[1:], strict=True) for piece in pair)]
-    n = sum(map(len, pieces))
-    return np.concatenate(pieces, out=_room(n, old.dtype)[:n])
+def _starts(counts: Int64s) -> Int64s:
+    """Where each of some ranges begins, and where the last ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+
+
+def _joined(old: PagedLists, first: Int64s, stop: Int64s, new: list[npt.NDArray[Any]]) -> PagedLists:
+    """A list with other numbers in the place of some ranges, which are in order; the old one is given up on the way."""
+    edges, array = [0, *stop.tolist()], old.entries[0]
+    kept = zip(edges, [*first.tolist(), len(array)], strict=True)
+    n = len(array) + sum(map(len, new)) - int((stop - first).sum())
+    joined, at = paged_lists(1, n, array.dtype), 0
+    for (low, high), piece in zip(kept, [*new, array[:0]], strict=True):
+        for start in range(low, high, JOINED_AT_A_TIME):
+            end = min(high, start + JOINED_AT_A_TIME)
+            joined.entries[0, at : at + end - start] = array[start:end]
+            old.give_up(0, start, end)
+            at += end - start
+        joined.entries[0, at : at + len(piece)] = piece
+        at += len(piece)
+    return joined.of_part(joined.entries[0, :n])

@@ -34,6 +34,11 @@ class PagedLists(NamedTuple):
         if low < high:
             self.memory.madvise(mmap.MADV_DONTNEED, low, high - low)
 
+    def of_part(self, array: npt.NDArray[Any]) -> PagedLists:
+        """An array as the only list; it can be given up if it is where these lists begin."""
+        is_here = array.ctypes.data == self.entries.ctypes.data
+        return PagedLists(array[None, :], self.memory if is_here else None)
+
     def give_up_all(self, first: int, stop: int) -> None:
         """Give up the pages that are wholly within a part of any list."""
         if (stop - first) * self.entries.itemsize >= mmap.PAGESIZE:

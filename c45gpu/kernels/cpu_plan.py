@@ -25,6 +25,7 @@ import numpy.typing as npt
 from c45gpu.data.schema import Schema
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
+from c45gpu.kernels.cpu_descend import PLACED
 from c45gpu.kernels.cpu_finishing import most_finished
 from c45gpu.kernels.cpu_lists import MOST_CODES, layout_for
 from c45gpu.kernels.cpu_score import room_bytes
@@ -272,13 +273,16 @@ def _pruning(work: Work) -> Iterator[Part]:
     again = 2 * _list_bytes(work) if work.whole else 0
     yield Part("values in order", max(0, n * work.columns * work.row_bytes - again), (PRUNING,))
     # instances of 16 bytes; their units, half of it, are there twice while branches are raised
+    yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
     divisions = LEAF_DIVISIONS + BRANCH_LEAF_DIVISIONS * math.sqrt(work.most_branches - 2)
-    divided = int(24 * n * (1 + divisions * work.unknown))
+    instances = 1 + divisions * work.unknown
+    divided = int(12 * n * instances * (1 if instances <= PLACED else 1.5))  # half as much is there twice as room grows
     placed = divided if work.divided else 20 * n if work.whole else 36 * n
     yield Part("cases at leaves", placed, (PRUNING,))
     if work.divided:
-        # all cases in 16 bytes, twice at their node, once more as they are divided, and a sum of each
-        yield Part("cases under way", work.threads * int(n * (40 + 16 * work.unknown)), (PRUNING,))
+        # all cases at their node, once more as they are divided, and a sum of each
+        of_case = 2 * (12 + work.mark_bytes) + 8 + 16 * work.unknown
+        yield Part("cases under way", work.threads * int(n * of_case), (PRUNING,))
 
 
 def instances_of_case(unknown: float, most_branches: int = 2) -> float:

@@ -61,10 +61,10 @@ def test_stages_share_what_they_do_not_need_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"n_cases": 2 * N}, {"threads": 8}, {"unknown": 0.1, "divided": True, "whole": False}]
+    "change", [{"n_cases": 20 * N}, {"threads": 8}, {"unknown": 0.1, "divided": True, "whole": False}]
 )
 def test_more_work_needs_more(change: dict[str, object]) -> None:
-    assert plan(work()._replace(**change)).total > plan(work()).total
+    assert plan(work(n=10 * N)._replace(**change)).total > plan(work(n=10 * N)).total
 
 
 def test_16_bytes_an_entry_of_complete_float32_tables() -> None:
