@@ -53,8 +53,8 @@ class LevelTraffic(NamedTuple):
 
     Attributes
     ----------
-    instances : int
-        Of the nodes that were split.
+    nodes, instances : int
+        Nodes that were split, and their instances.
     branches : int
         Branches of cases, from worker to worker, all workers together.
     most_branches : int
@@ -65,6 +65,7 @@ class LevelTraffic(NamedTuple):
         From workers to the client.
     """
 
+    nodes: int
     instances: int
     branches: int
     most_branches: int
@@ -298,7 +299,7 @@ class DaskEngine:
         received = [level.received for level in levels]
         cases = sum(level.grown.received for level in levels if level.grown is not None)
         self.traffic.append(
-            LevelTraffic(levels[0].instances, sum(received), max(received), cases, self._candidate_bytes)
+            LevelTraffic(len(splits), levels[0].instances, sum(received), max(received), cases, self._candidate_bytes)
         )
         self._candidate_bytes = 0
         self._remember(levels)

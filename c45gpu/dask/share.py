@@ -226,11 +226,14 @@ class Share:
         units = np.zeros(0, np.int64) if self._alike else self._apart.units[here]
         return self._table.classes[self._apart.case[here]], units, np.diff(self._apart.start)[small]
 
-    def thresholds(self, attribute: int, low: Floats, high: Floats) -> Floats:
-        """The thresholds of cuts between values; the attribute is a position in the share."""
-        distinct = self._engine.distinct(attribute)
-        below, above = (np.searchsorted(distinct, x.astype(distinct.dtype)) for x in (low, high))
-        return thresholds(distinct, below, above, self._release8)
+    def thresholds(self, attribute: Int64s, low: Floats, high: Floats) -> Floats:
+        """The thresholds of cuts between values; attributes are positions in the share."""
+        found = np.empty(len(attribute))
+        for a in np.unique(attribute).tolist():
+            here, distinct = attribute == a, self._engine.distinct(a)
+            below, above = (np.searchsorted(distinct, x[here].astype(distinct.dtype)) for x in (low, high))
+            found[here] = thresholds(distinct, below, above, self._release8)
+        return found
 
     def close(self) -> None:
         """Let go of everything."""

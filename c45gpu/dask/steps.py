@@ -294,11 +294,11 @@ def _thresholds(plan: Plan, below: Below, owners: list[tuple[str, Int64s]]) -> n
     threshold = np.full(len(below.attribute), np.nan)
     cut = ~np.isnan(below.low)
     for address, owned in owners:
-        for k, attribute in enumerate(owned.tolist()):
-            here = cut & (below.attribute == attribute)
-            if here.any():
-                arguments = (k, below.low[here], below.high[here])
-                threshold[here] = ask(address, plan.place, "thresholds", arguments, plan.seconds)
+        here = np.flatnonzero(cut & np.isin(below.attribute, owned))
+        if len(here):
+            attribute = np.searchsorted(owned, below.attribute[here])
+            arguments = (attribute, below.low[here], below.high[here])
+            threshold[here] = ask(address, plan.place, "thresholds", arguments, plan.seconds)
     return threshold
 
 
