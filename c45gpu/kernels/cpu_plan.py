@@ -272,8 +272,6 @@ def _pruning(work: Work) -> Iterator[Part]:
     yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
     again = 2 * _list_bytes(work) if work.whole else 0
     yield Part("values in order", max(0, n * work.columns * work.row_bytes - again), (PRUNING,))
-    # instances of 16 bytes; their units, half of it, are there twice while branches are raised
-    yield Part("rows", n * work.columns * work.row_bytes, (PRUNING,))
     divisions = LEAF_DIVISIONS + BRANCH_LEAF_DIVISIONS * math.sqrt(work.most_branches - 2)
     instances = 1 + divisions * work.unknown
     divided = int(12 * n * instances * (1 if instances <= PLACED else 1.5))  # half as much is there twice as room grows
