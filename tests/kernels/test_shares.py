@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c45gpu.induction.options import Options
@@ -20,6 +20,7 @@ MAKERS = {"reference": ReferenceEngine, "cpu": lambda: CpuEngine(1)}
 
 
 @pytest.mark.parametrize("names", [["cpu"], ["reference", "cpu"], ["cpu", "cpu", "cpu"]])
+@settings(max_examples=30)
 @given(sample=samples() | larger_samples(), question=asked())
 def test_engines_that_share_attributes_grow_the_same_tree(names: list[str], sample: Sample, question: Asked) -> None:
     shared = train(sample.table, question.options, SharedAttributes([MAKERS[name] for name in names]))
@@ -29,12 +30,14 @@ def test_engines_that_share_attributes_grow_the_same_tree(names: list[str], samp
 
 
 @pytest.mark.parametrize("options", [Options(group_values=True), Options(binary_splits=True), Options(max_features=2)])
+@settings(max_examples=20)
 @given(sample=larger_samples())
 def test_values_in_groups_and_attributes_drawn(options: Options, sample: Sample) -> None:
     shared = train(sample.table, options, SharedAttributes([MAKERS["cpu"], MAKERS["reference"]]))
     assert shared.unpruned.equals(train(sample.table, options, "reference").unpruned)
 
 
+@settings(max_examples=20)
 @given(sample=larger_samples(), seed=st.integers(0, 99))
 def test_instances_lie_in_the_order_of_cases(sample: Sample, seed: int) -> None:
     problem = pose(sample.table, Options(max_features=0.99, random_state=seed))  # no engine finishes by itself
