@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from c45gpu.dask.connect import Worker, workers_of
+from c45gpu.dask.placed import LITTLE as PRUNED_BY_ONE
 from c45gpu.dask.share import ignoring
 from c45gpu.dask.shares import balanced
 from c45gpu.dask.survey import CODE_COST, LIST_COST
@@ -90,16 +91,17 @@ def plans(client: Client, rows: RowParts, options: Options) -> list[WorkerPlan]:
     lists = [rows.schema.attributes[a].kind == "continuous" and not known.few[a] for a in used]
     shares = balanced(np.where(lists, LIST_COST, CODE_COST), [worker.threads for worker in workers])
     return [
-        WorkerPlan(worker, len(share), _memory(rows.schema, known, worker, used[share], w == 0, len(workers)))
-        for w, (worker, share) in enumerate(zip(workers, shares, strict=True))
+        WorkerPlan(worker, len(share), _memory(rows.schema, known, worker, used[share], len(workers)))
+        for worker, share in zip(workers, shares, strict=True)
     ]
 
 
-def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, is_first: bool, n_workers: int) -> MemoryPlan:
-    """What one worker needs; where values are unknown the first one prunes all rows."""
+def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, n_workers: int) -> MemoryPlan:
+    """What one worker needs; it may be the one that prunes all rows, where one does."""
     whole, n_cases = known.work, known.work.n_cases
     n_rows = -(-n_cases // n_workers)
-    n_pruned = n_cases if whole.divided and is_first else 0 if whole.divided else n_rows
+    by_one = whole.divided or n_cases * _bytes_of(known, schema.used) <= PRUNED_BY_ONE
+    n_pruned = n_cases if by_one else n_rows
     of_share = work_of_schema(ignoring(schema, share), known.dtypes, n_cases, worker.threads, known.few)
     facts = {name: getattr(whole, name) for name in ("whole", "divided", "unknown", "near")}
     of_row = COMMON_BYTES + _bytes_of(known, schema.used)
@@ -112,7 +114,8 @@ def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, is_firs
             Part("cases on their way down", n_cases * SENT_BYTES, (GROWING,)),
             *_of_stages(plan(of_share._replace(**facts)), (SORTING, GROWING)),
             Part("columns to prune with", n_pruned * of_row, (PRUNING,)),
-            *_of_stages(plan(whole._replace(n_cases=n_pruned, threads=worker.threads)), (PRUNING,)),
+            Part("values to prune with", n_pruned * whole.columns * whole.row_bytes, (PRUNING,)),
+            *_of_pruning(plan(whole._replace(n_cases=n_pruned, threads=worker.threads))),
         )
     )
 
@@ -172,6 +175,12 @@ def _joined(columns: list[Any]) -> Any:
 
 def _bytes_of(known: Known, attributes: Iterable[int]) -> int:
     return sum(known.dtypes[a].itemsize for a in attributes)
+
+
+def _of_pruning(memory: MemoryPlan) -> list[Part]:
+    """What pruning needs that does not find the lists of growing: the values are counted elsewhere."""
+    taken = ("lists", "spare lists", "values in order")
+    return [part for part in _of_stages(memory, (PRUNING,)) if part.name not in taken]
 
 
 def _of_stages(memory: MemoryPlan, stages: tuple[str, ...]) -> list[Part]:

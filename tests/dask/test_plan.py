@@ -38,13 +38,14 @@ def table(lists: int, few: int, discrete: int) -> Table:
     return Table(Schema(tuple(attributes), ("no", "yes")), columns, chance.integers(0, 2, N).astype(np.int32))
 
 
-def test_attributes_are_shared_out_and_rows_are_halved(client: Client) -> None:
+def test_attributes_are_shared_out_and_rows_are_halved(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("c45gpu.dask.plan.PRUNED_BY_ONE", 0)
     rows = rows_of_table(client, table(lists=5, few=3, discrete=2))
     first, second = plans(client, rows, Options())
     assert (first.attributes, second.attributes) == (3 + 1, 2 + 4)  # many values take longer than few
     of_row = 12 + 5 * 4 + 3 * 8 + 2 * 4
     for one, lists, width in ((first, 3, 3 * 4 + 4), (second, 2, 2 * 4 + 3 * 8 + 4)):
-        parts = {part.name: part for part in one.memory.parts if part.name not in ("tree", "rows")}
+        parts = {part.name: part for part in one.memory.parts if part.name != "tree"}
         assert parts["cases by rows"] == ("cases by rows", N // 2 * of_row, (SORTING, GROWING, PRUNING))
         assert parts["columns on their way"] == ("columns on their way", N * (12 + width), (SORTING,))
         assert parts["columns to grow with"] == ("columns to grow with", N * (12 + width), (SORTING, GROWING))
@@ -54,13 +55,20 @@ def test_attributes_are_shared_out_and_rows_are_halved(client: Client) -> None:
         assert parts["cases at leaves"].n_bytes == N // 2 * 20
 
 
-def test_one_worker_prunes_all_rows_where_values_are_unknown(client: Client) -> None:
+@pytest.mark.parametrize(("little", "unknown"), [(0, False), (0, True), (N * 8, False), (N * 8 - 1, False)])
+def test_one_worker_prunes_all_rows_where_values_are_unknown_or_rows_are_few(
+    client: Client, monkeypatch: pytest.MonkeyPatch, little: int, unknown: bool
+) -> None:
+    monkeypatch.setattr("c45gpu.dask.plan.PRUNED_BY_ONE", little)
     whole = table(lists=2, few=0, discrete=0)
-    whole.columns[0][::5] = np.nan  # type: ignore[index]
-    first, second = plans(client, rows_of_table(client, whole), Options())
-    of_pruning = [{p.name: p.n_bytes for p in one.memory.parts if p.stages == (PRUNING,)} for one in (first, second)]
-    assert of_pruning[0]["columns to prune with"] == N * (12 + 2 * 4)
-    assert of_pruning[1]["columns to prune with"] == 0
+    if unknown:
+        whole.columns[0][::5] = np.nan  # type: ignore[index]
+    n_pruned = N if unknown or little == N * 8 else N // 2
+    for one in plans(client, rows_of_table(client, whole), Options()):
+        of_pruning = {part.name: part.n_bytes for part in one.memory.parts if part.stages == (PRUNING,)}
+        assert of_pruning["columns to prune with"] == n_pruned * (12 + 2 * 4)
+        assert of_pruning["values to prune with"] == n_pruned * 2 * 4
+        assert not {"lists", "spare lists", "values in order"} & set(of_pruning)
 
 
 def test_a_limit_that_is_too_low_is_told_and_no_limit_is_none(client: Client) -> None:
