@@ -52,7 +52,8 @@ def train(folder: Path) -> dict[str, Any]:
     from c45gpu.induction.problem import pose
     from c45gpu.induction.train import train as grow_and_prune
     from c45gpu.kernels.cpu_crew import cores
-    from c45gpu.kernels.cpu_plan import plan, work_of
+    from c45gpu.kernels.cpu_plan import plan
+    from c45gpu.kernels.cpu_work import work_of
 
     rows, peer = load(folder), Ours("cpu")
     grow_and_prune(peer.read(rows.part(0, WARM_ROWS), cores()), engine="cpu")

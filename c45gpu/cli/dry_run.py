@@ -39,7 +39,8 @@ def print_plan(table: Table, options: Options, engine: str, as_json: bool) -> No
 
 def _plan_cpu(problem: Problem, as_json: bool) -> None:
     from c45gpu.kernels.cpu_crew import cores
-    from c45gpu.kernels.cpu_plan import STAGES, plan, require, work_of
+    from c45gpu.kernels.cpu_plan import STAGES, plan, require
+    from c45gpu.kernels.cpu_work import work_of
     from c45gpu.kernels.memory import available_bytes
 
     work = work_of(problem, cores())

@@ -22,22 +22,8 @@ from c45gpu.dask.survey import CODE_COST, LIST_COST
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import MemoryPlanError
-from c45gpu.kernels.cpu_plan import (
-    GROWING,
-    LITTLE,
-    PRUNING,
-    SAMPLE,
-    SORTING,
-    STAGES,
-    MemoryPlan,
-    Part,
-    Work,
-    looks_short,
-    plan,
-    share_of_unknown,
-    size,
-    work_of_schema,
-)
+from c45gpu.kernels.cpu_plan import GROWING, LITTLE, PRUNING, SORTING, STAGES, MemoryPlan, Part, plan, size
+from c45gpu.kernels.cpu_work import SAMPLE, Work, looks_short, share_of_unknown, work_of_schema
 from c45gpu.kernels.level import Int64s
 
 if TYPE_CHECKING:

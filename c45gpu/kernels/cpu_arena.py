@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c45gpu.kernels.compiled import compiled
+from c45gpu.kernels.cpu_divide import UNKNOWN, share_of
 from c45gpu.kernels.cpu_entry import class_of, new_of, packed, row_of
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_move import DROPPED
-from c45gpu.kernels.cpu_parts import UNKNOWN, share_of
 
 DIVIDED = -2  # where a case is sent whose value is unknown, beside DROPPED
 

@@ -12,9 +12,10 @@ import numpy as np
 from c45gpu.choose import NO_TEST, choose, is_leaf
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_arena import longer, roomier, send
+from c45gpu.kernels.cpu_divide import UNKNOWN, add_branches, branch_by_code
 from c45gpu.kernels.cpu_entry import class_of, new_of, packed, row_of
 from c45gpu.kernels.cpu_move import DROPPED
-from c45gpu.kernels.cpu_parts import UNKNOWN, add_branches, apart, branch_by_code, score_attribute
+from c45gpu.kernels.cpu_parts import apart, score_attribute
 from c45gpu.kernels.cpu_units import fill_unit_histogram
 
 

@@ -20,19 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from c45gpu.errors import MemoryPlanError
-from c45gpu.kernels.cpu_plan import (
-    GROWING,
-    PRUNING,
-    SORTING,
-    STAGES,
-    MemoryPlan,
-    Part,
-    instances_of_case,
-    looks_short,
-    sample_rows,
-    share_of_unknown,
-    size,
-)
+from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, STAGES, MemoryPlan, Part, instances_of_case, size
+from c45gpu.kernels.cpu_work import looks_short, sample_rows, share_of_unknown
 from c45gpu.kernels.cuda_device import TABLE_UNITS, Layout, Sizes
 from c45gpu.kernels.cuda_finish_plan import plan as finish_plan
 from c45gpu.kernels.cuda_prune import placement_bytes

@@ -17,8 +17,9 @@ from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
 from c45gpu.kernels import cpu, cpu_finishing, cpu_plan
 from c45gpu.kernels.cpu import CpuEngine
-from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, Work, plan, rows_that_fit, work_of
+from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, plan, rows_that_fit
 from c45gpu.kernels.cpu_plan import size as said
+from c45gpu.kernels.cpu_work import Work, work_of
 from tests.kernels.seeded import TABLES, many_valued, mixed, with_unknown, with_weights
 
 N = 100_000
