@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from c45gpu.dask import steps
 from c45gpu.dask.cluster import Cluster, Task
+from c45gpu.dask.columns import columns_of
 from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.peers import Place, give_up
@@ -30,13 +31,14 @@ from c45gpu.dask.placed import PlacedRows, Ready, pruned_by_one
 from c45gpu.dask.replay import Past, Tests
 from c45gpu.dask.share import Parted, Sides
 from c45gpu.dask.shares import balanced
+from c45gpu.dask.together import LevelTraffic, agreed, agreed_level, frontier_of, sides_of, traffic_of
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
 from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
 from c45gpu.induction.options import Options
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import LocalEngine
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits, Subtrees
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree
@@ -47,31 +49,6 @@ LEAST_SMALL = 1 << 13  # cases: what is below so few takes a worker no longer th
 NODES_OF_A_WORKER = 2  # of the greatest small ones: best of 2, 4, 8 and 30 by CPU time at 1M x 28 with two workers
 COMPILED_CHOICE = 1 << 15  # candidates that are chosen among by compiled code
 MOST_ATTEMPTS = 8  # at a step, and one more for each worker
-
-
-class LevelTraffic(NamedTuple):
-    """Bytes that a level sent.
-
-    Attributes
-    ----------
-    nodes, instances : int
-        Nodes that were split, and their instances.
-    branches : int
-        Branches of cases, from worker to worker, all workers together.
-    most_branches : int
-        The same, of the worker that received most.
-    cases : int
-        Cases of small nodes with their values, from worker to worker.
-    candidates : int
-        From workers to the client.
-    """
-
-    nodes: int
-    instances: int
-    branches: int
-    most_branches: int
-    cases: int
-    candidates: int
 
 
 class DaskEngine:
@@ -202,7 +179,7 @@ class DaskEngine:
         for tests in self._done:
             levels = self._level(tests.splits, [], tests.threshold)
         self._remember(levels)
-        return self._agreed_level(levels)
+        return agreed_level(levels[: len(self._owners)])
 
     def count_failure(self, lost: Lost) -> None:
         """Note that a step failed, and have parts made again that failed with it.
@@ -246,11 +223,11 @@ class DaskEngine:
         self._owners = owners or [(next(iter(workers)), np.zeros(0, np.int64))]
         tasks = []
         for worker, owned in self._owners:
-            columns = [self._cluster.submit(steps.columns_of, part, used[owned].tolist()) for part in ready.parts]
+            columns = [self._cluster.submit(columns_of, part, used[owned].tolist()) for part in ready.parts]
             tasks.append(Task(worker, steps.build, (self._plan, owned, columns)))
         levels: list[steps.Level] = self._cluster.step(tasks)
         roots = [level.parted for level in levels if isinstance(level.parted, Parted)]
-        self._agreed(roots[0], [root.digest() for root in roots])
+        agreed(roots[0], [root.digest() for root in roots])
         self._root_levels = levels
 
     def _root(self) -> Frontier:
@@ -263,7 +240,7 @@ class DaskEngine:
         worker, threads = next(iter(self._cluster.workers().items()))
         team = steps.Team(self._owners, [], [(worker, threads)])
         grown = self._cluster.step([Task(worker, steps.help_out, (self._plan, 0, team))])
-        return self._frontier(parted, np.zeros(0, np.int64), Sides(*np.zeros((3, 0))), grown)
+        return frontier_of(parted, np.zeros(0, np.int64), Sides(*np.zeros((3, 0))), grown, self._cuts)
 
     def _remember(self, levels: list[steps.Level]) -> None:
         """Keep the candidates that came with a level until they are asked for."""
@@ -289,19 +266,11 @@ class DaskEngine:
 
     def _split(self, splits: Splits) -> tuple[Children, npt.NDArray[np.float64]]:
         levels = self._level(splits, list(self._cluster.workers().items()))
-        parted, sides = self._agreed_level(levels), Sides(*np.full((3, len(splits)), np.nan))
-        for (_, owned), level in zip(self._owners, levels, strict=False):
-            if level.sides is not None:
-                which = np.flatnonzero(np.isin(splits.attribute, owned))
-                for whole, part in zip(sides, level.sides, strict=True):
-                    whole[which] = part
-        frontier = self._frontier(parted, splits.attribute, sides, levels)
+        shares = levels[: len(self._owners)]
+        parted, sides = agreed_level(shares), sides_of(splits, self._owners, shares)
+        frontier = frontier_of(parted, splits.attribute, sides, levels, self._cuts)
         below, above = self._cuts.ranks(splits.attribute, sides)
-        received = [level.received for level in levels]
-        cases = sum(level.grown.received for level in levels if level.grown is not None)
-        self.traffic.append(
-            LevelTraffic(len(splits), levels[0].instances, sum(received), max(received), cases, self._candidate_bytes)
-        )
+        self.traffic.append(traffic_of(levels, len(splits), self._candidate_bytes))
         self._candidate_bytes = 0
         self._remember(levels)
         return Children(frontier, parted.split, parted.branch, below, above), sides.threshold
@@ -324,36 +293,6 @@ class DaskEngine:
         busy = {w for w, _ in self._owners}
         tasks += [Task(w, steps.help_out, (self._plan, self._step, team)) for w, _ in growers if w not in busy]
         return self._cluster.step(tasks)
-
-    def _agreed_level(self, levels: list[steps.Level]) -> Parted:
-        parted = levels[0].parted
-        assert isinstance(parted, Parted)
-        others = [level.parted for level in levels[1 : len(self._owners)]]
-        return self._agreed(parted, [digest for digest in others if isinstance(digest, int)])
-
-    def _agreed(self, parted: Parted, digests: list[int]) -> Parted:
-        if any(digest != parted.digest() for digest in digests):
-            raise EngineError("workers disagree about a node: this is a fault of c45gpu, or of a machine; report it")
-        return parted
-
-    def _frontier(self, parted: Parted, tested: Int64s, cuts: Sides, levels: list[steps.Level]) -> Frontier:
-        """The frontier with what grew below its small nodes."""
-        grown = [(level.grown, level.small) for level in levels if level.grown is not None]
-        found = [Sides(g.below.low, g.threshold, g.below.high) for g, _ in grown]
-        attributes = np.concatenate([tested, *(g.below.attribute for g, _ in grown)])
-        self._cuts.note(attributes, Sides(*(np.concatenate(x) for x in zip(cuts, *found, strict=True))))
-        if not grown:
-            return Frontier(parted.class_weights, parted.open)
-        positions, subtrees, start = np.flatnonzero(parted.small), [], 0
-        for (g, small), sides in zip(grown, found, strict=True):
-            root = g.below.parent < 0
-            parent = g.below.parent + start
-            parent[root] = -1 - positions[small[-1 - g.below.parent[root]]]
-            start += len(parent)
-            ranks = self._cuts.ranks(g.below.attribute, sides)
-            subtrees.append((parent, g.below.branch, g.below.attribute, *ranks, g.below.class_weights))
-        finished = Subtrees(*(np.concatenate(x) for x in zip(*subtrees, strict=True)))
-        return Frontier(parted.class_weights, parted.open, finished)
 
     def _let_go(self) -> None:
         placed, owners, self._placed, self._owners = self._placed, self._owners, None, []

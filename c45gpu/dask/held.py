@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from distributed import get_worker
 
+from c45gpu.dask.columns import Columns, joined
 from c45gpu.dask.peers import Place, forget, held, keep
-from c45gpu.dask.steps import Columns, joined
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import units_of

@@ -20,8 +20,9 @@ from distributed import Future
 
 from c45gpu.dask import held
 from c45gpu.dask.cluster import Cluster, Task
+from c45gpu.dask.columns import columns_of
 from c45gpu.dask.peers import Place
-from c45gpu.dask.steps import columns_of, let_go
+from c45gpu.dask.steps import let_go
 from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem

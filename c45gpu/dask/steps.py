@@ -10,11 +10,12 @@ import numpy.typing as npt
 from distributed import get_worker
 
 from c45gpu.dask.below import Below, grown_below
+from c45gpu.dask.columns import Columns, joined
 from c45gpu.dask.peers import Place, ask, forget, held, keep
 from c45gpu.dask.replay import Tests
-from c45gpu.dask.share import PARTED, Parted, Share, Sides, ignoring
+from c45gpu.dask.share import PARTED, Parted, Share, Sides
 from c45gpu.dask.shares import balanced
-from c45gpu.data.table import Int32s, Table
+from c45gpu.data.table import Table
 from c45gpu.kernels.engine import open_engine, pick
 from c45gpu.kernels.level import Candidates, Instances, Int64s, Problem, Splits
 from c45gpu.model.tree import ranges
@@ -88,14 +89,6 @@ class Level(NamedTuple):
     engine: str
 
 
-class Columns(NamedTuple):
-    """Some columns of a part, with its classes and weights."""
-
-    columns: list[npt.NDArray[Any]]
-    classes: Int32s
-    weights: npt.NDArray[np.float64] | None
-
-
 class Team(NamedTuple):
     """Who does what in a step.
 
@@ -122,11 +115,6 @@ class Grown(NamedTuple):
     received: int
 
 
-def columns_of(part: Table, attributes: list[int]) -> Columns:
-    """Some attributes of a part."""
-    return Columns([part.column(a) for a in attributes], part.classes, part.weights)
-
-
 def build(plan: Plan, owned: Int64s, parts: list[Columns]) -> Level:
     """Put a share together from the columns of all parts, load it, and score the root."""
     forget(plan.place.run)
@@ -143,19 +131,6 @@ def build(plan: Plan, owned: Int64s, parts: list[Columns]) -> Level:
 def _scored(plan: Plan, share: Share, parted: Parted) -> Candidates | None:
     n_open = min(int(parted.open.sum()), plan.batch)
     return share.score(0, n_open) if n_open else None
-
-
-def joined(problem: Problem, owned: Int64s, parts: list[Columns]) -> Table:
-    """The table of some attributes, of all parts one after the other."""
-    schema = problem.table.schema
-    used = np.array(problem.used, np.int64)[owned]
-    columns: list[Any] = [None] * len(schema.attributes)
-    for k, a in enumerate(used.tolist()):
-        columns[a] = np.concatenate([part.columns[k] for part in parts])
-    weighted = any(part.weights is not None for part in parts)
-    weights = [np.ones(len(part.classes)) if part.weights is None else part.weights for part in parts]
-    classes = np.concatenate([part.classes for part in parts])
-    return Table(ignoring(schema, used), columns, classes, np.concatenate(weights) if weighted else None)
 
 
 def score(place: Place, first: int, stop: int) -> Candidates:

@@ -12,11 +12,12 @@ from distributed import Client
 
 from c45gpu.dask import survey
 from c45gpu.dask.cluster import Cluster
-from c45gpu.dask.engine import DaskEngine, LevelTraffic
+from c45gpu.dask.engine import DaskEngine
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.placed import Ready
 from c45gpu.dask.resume import ClusterGrower, Onward, past_of
 from c45gpu.dask.rows import RowParts
+from c45gpu.dask.together import LevelTraffic
 from c45gpu.data.digest import digest_of_sums, sums_of
 from c45gpu.data.schema import Schema
 from c45gpu.errors import OptionError

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from distributed import Client
 
-from c45gpu.dask.engine import LevelTraffic
 from c45gpu.dask.packed import pack, unpacked
+from c45gpu.dask.together import LevelTraffic
 from c45gpu.dask.train import train_on
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table

@@ -1,0 +1,97 @@
+"""What the workers said of a level, put together: a frontier, the values beside cuts, and the bytes that were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from c45gpu.dask.cuts import Cuts
+from c45gpu.dask.share import Parted, Sides
+from c45gpu.dask.steps import Level
+from c45gpu.errors import EngineError
+from c45gpu.kernels.level import Frontier, Int64s, Splits, Subtrees
+
+
+class LevelTraffic(NamedTuple):
+    """Bytes that a level sent.
+
+    Attributes
+    ----------
+    nodes, instances : int
+        Nodes that were split, and their instances.
+    branches : int
+        Branches of cases, from worker to worker, all workers together.
+    most_branches : int
+        The same, of the worker that received most.
+    cases : int
+        Cases of small nodes with their values, from worker to worker.
+    candidates : int
+        From workers to the client.
+    """
+
+    nodes: int
+    instances: int
+    branches: int
+    most_branches: int
+    cases: int
+    candidates: int
+
+
+def traffic_of(levels: Sequence[Level], nodes: int, candidates: int) -> LevelTraffic:
+    """What a level sent, in which so many nodes were split, beside so many bytes of candidates."""
+    received = [level.received for level in levels]
+    cases = sum(level.grown.received for level in levels if level.grown is not None)
+    return LevelTraffic(nodes, levels[0].instances, sum(received), max(received), cases, candidates)
+
+
+def agreed_level(shares: Sequence[Level]) -> Parted:
+    """What became of a level, as all shares say; see :func:`agreed`."""
+    parted = shares[0].parted
+    assert isinstance(parted, Parted)
+    return agreed(parted, [level.parted for level in shares[1:] if isinstance(level.parted, int)])
+
+
+def agreed(parted: Parted, digests: Sequence[int]) -> Parted:
+    """What one share says, if the digests of the others agree.
+
+    Raises
+    ------
+    EngineError
+        When they do not.
+    """
+    if any(digest != parted.digest() for digest in digests):
+        raise EngineError("workers disagree about a node: this is a fault of c45gpu, or of a machine; report it")
+    return parted
+
+
+def sides_of(splits: Splits, owners: Sequence[tuple[str, Int64s]], shares: Sequence[Level]) -> Sides:
+    """The values beside the cuts of a level, each from the share that has its attribute."""
+    sides = Sides(*np.full((3, len(splits)), np.nan))
+    for (_, owned), level in zip(owners, shares, strict=True):
+        if level.sides is not None:
+            which = np.flatnonzero(np.isin(splits.attribute, owned))
+            for whole, part in zip(sides, level.sides, strict=True):
+                whole[which] = part
+    return sides
+
+
+def frontier_of(parted: Parted, tested: Int64s, sides: Sides, levels: Sequence[Level], cuts: Cuts) -> Frontier:
+    """The frontier with what grew below its small nodes; `cuts` remembers the values beside all cuts of it."""
+    grown = [(level.grown, level.small) for level in levels if level.grown is not None]
+    found = [Sides(g.below.low, g.threshold, g.below.high) for g, _ in grown]
+    attributes = np.concatenate([tested, *(g.below.attribute for g, _ in grown)])
+    cuts.note(attributes, Sides(*(np.concatenate(x) for x in zip(sides, *found, strict=True))))
+    if not grown:
+        return Frontier(parted.class_weights, parted.open)
+    positions, subtrees, start = np.flatnonzero(parted.small), [], 0
+    for (g, small), beside in zip(grown, found, strict=True):
+        root = g.below.parent < 0
+        parent = g.below.parent + start
+        parent[root] = -1 - positions[small[-1 - g.below.parent[root]]]
+        start += len(parent)
+        ranks = cuts.ranks(g.below.attribute, beside)
+        subtrees.append((parent, g.below.branch, g.below.attribute, *ranks, g.below.class_weights))
+    finished = Subtrees(*(np.concatenate(x) for x in zip(*subtrees, strict=True)))
+    return Frontier(parted.class_weights, parted.open, finished)
