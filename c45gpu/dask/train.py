@@ -37,7 +37,8 @@ from c45gpu.model.decide import as_costs
 from c45gpu.model.store import Model
 from c45gpu.model.tree import Tree
 
-STEP_SECONDS = 600.0  # that a worker may take for a step, before it is given up
+STEP_SECONDS = 600.0  # that a worker may take for a step, before it is given up, and more where there is more to do
+SECONDS_OF_VALUE = 1e-6  # of its share: sorting one, the longest that is done with all, takes less than a tenth of that
 
 
 def train_on(
@@ -52,7 +53,7 @@ def train_on(
     checkpoint: str | PathLike[str] | None = None,
     every: str | float = "5min",
     recording: Recording | None = None,
-    step_seconds: float = STEP_SECONDS,
+    step_seconds: float | None = None,
     small: int | None = None,
     traffic: Callable[[list[LevelTraffic]], None] | None = None,
 ) -> Model:
@@ -82,9 +83,9 @@ def train_on(
         How often, at most: seconds, or a text such as "30s", "5min" or "1h".
     recording : Recording, optional
         Takes down times and what the client needed; see :mod:`c45gpu.induction.record`.
-    step_seconds : float
-        How long a worker may take for a step, a part of a level. One that takes longer is given up and taken off the
-        cluster.
+    step_seconds : float, optional
+        How long a worker may take for a step, as a level is one. One that takes longer is given up and taken off the
+        cluster. By the size of the data if absent, ten minutes or more.
     small : int, optional
         Nodes up to this weight, in cases, are grown on one worker. By the cases and workers if absent.
     traffic : callable, optional
@@ -109,7 +110,7 @@ def train_on(
     options = options or Options()
     _require(options)
     pick(engine, 0)
-    cluster = Cluster(client, step_seconds)
+    cluster = Cluster(client, step_seconds or patience(rows, max(1, len(client.nthreads()))))
     factors = None
     if costs is not None:
         matrix = as_costs(costs, rows.schema.n_classes)
@@ -148,6 +149,11 @@ def _digest(cluster: Cluster, schema: Schema, ready: Ready) -> str:
         [cluster.submit(sums_of, part, start) for part, start in zip(ready.parts, first, strict=True)]
     )
     return digest_of_sums(schema, ready.types, sum(ready.n_cases), np.sum(sums, axis=0, dtype=np.uint64))
+
+
+def patience(rows: RowParts, workers: int) -> float:
+    """Seconds that no step takes as long as a worker is well."""
+    return STEP_SECONDS + SECONDS_OF_VALUE * sum(rows.n_cases) * len(rows.schema.used) / workers
 
 
 def _pruned(tree: Tree, engine: DaskEngine, problem: Problem, options: Options, watch: Watch) -> Tree:

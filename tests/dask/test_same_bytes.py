@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from c45gpu.dask import placed
-from c45gpu.dask.train import train_on
+from c45gpu.dask.rows import RowParts
+from c45gpu.dask.train import patience, train_on
 from c45gpu.data.c45files import read_stem
 from c45gpu.data.frames import read_file
 from c45gpu.data.schema import Attribute, Schema
@@ -121,6 +122,12 @@ def test_an_engine_that_is_none(clients: dict[int, Client]) -> None:
     table = two_classes(np.random.default_rng(5), None)
     with pytest.raises(EngineError, match="there is no engine"):
         train_on(clients[1], rows_on(clients[1], table, []), engine="magic")
+
+
+def test_more_data_are_waited_for_longer() -> None:
+    schema = two_classes(np.random.default_rng(6), None).schema
+    assert patience(RowParts(schema, [], [1000]), 1) == pytest.approx(600.004)
+    assert patience(RowParts(schema, [], [10**9, 10**9]), 4) == pytest.approx(600 + 2000)
 
 
 def two_classes(chance: np.random.Generator, weights: np.ndarray | None, n: int = 300, unknown: bool = False) -> Table:
