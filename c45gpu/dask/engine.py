@@ -70,6 +70,7 @@ class DaskEngine:
         self._cluster, self._ready, self._engine, self._asked = cluster, ready, engine, small
         self._run, self._epoch, self._failures, self._step = uuid4().hex, 0, 0, 0
         self._below = engine
+        self.threads = sum(cluster.workers().values())
         self._placed: PlacedRows | None = None
         self._root_levels: list[steps.Level] = []
         self._candidates: list[Candidates | None] = []

@@ -160,6 +160,7 @@ def _pruned(tree: Tree, engine: DaskEngine, problem: Problem, options: Options, 
     """Prune, from the start again when a worker is lost: that changes nothing."""
     while True:
         try:
+            watch.at("pruning")
             simple = engine.pruned_by_one(tree, options) if options.prune == "ebp" else None
             return pruned(tree, engine, problem, options, watch) if simple is None else simple
         except Lost as lost:

@@ -6,6 +6,7 @@ Small tables that between them take every path of the engine are trained on; wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -15,11 +16,13 @@ import numpy as np
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
+from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
 from c45gpu.kernels.compiled import KERNELS
 from c45gpu.kernels.compiled_files import Kept, kept
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.cpu_counting import FINISH_CASES
+from c45gpu.kernels.level import Splits
 
 CASES = 2 * FINISH_CASES  # so that the root is split with all workers, and its branches are finished by one
 MANY_VALUES = 300  # more than fit a byte
@@ -37,6 +40,9 @@ def compile_for(table: Table) -> None:
     model = train(table, engine=CpuEngine())
     engine = CpuEngine()
     engine.route(model.pruned, table)
+    engine.load(replace(pose(table, Options()), may_finish=False))
+    first = np.zeros(1, np.int64)
+    engine.taken(Splits(first, first, engine.score(0, 1).cut[:, 0]))  # as on a cluster, where others split, too
     engine.close()
 
 

@@ -134,7 +134,7 @@ def test_training_goes_on_from_a_checkpoint(address: str, examples: Path, tmp_pa
     path, model, due = (tmp_path / name for name in ("kept", "model.c45", "due.c45"))
     assert main(["train", str(examples / "penguins"), "-o", str(due)]) == 0
     told = ["train", str(examples / "penguins"), "--dask", address, "--checkpoint", str(path), "-o", str(model)]
-    with mock.patch.object(Checkpoint, "remove"):
+    with mock.patch.object(Checkpoint, "remove"), mock.patch("c45gpu.dask.engine.LEAST_SMALL", 40):
         assert main([*told, "--every", "0s"]) == 0
     assert path.exists()
     assert main(told) == 0

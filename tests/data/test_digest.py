@@ -52,6 +52,13 @@ def test_of_any_change() -> None:
     assert len({digest_of(whole), *map(digest_of, others)}) == 1 + len(others)
 
 
+def test_ignored_columns_do_not_count() -> None:
+    whole, ignored = table(), (replace(table().schema.attributes[0], kind="ignored"), table().schema.attributes[1])
+    schema = Schema(ignored, whole.schema.classes)
+    without = replace(whole, schema=schema, columns=[None, whole.column(1)])
+    assert digest_of(replace(whole, schema=schema)) == digest_of(without) != digest_of(whole)
+
+
 def test_weights_of_one_are_none() -> None:
     whole = table()
     assert digest_of(replace(whole, weights=np.ones(40))) == digest_of(replace(whole, weights=None))

@@ -15,7 +15,6 @@ import pytest
 
 from c45gpu import C45Classifier
 from c45gpu.cli import main
-from c45gpu.data.digest import digest_of
 from c45gpu.data.table import Table
 from c45gpu.errors import CheckpointError, OptionError
 from c45gpu.induction import checkpoint, window
@@ -326,12 +325,6 @@ def test_nothing_is_kept_before_the_time_has_come(table: Table, path: Path) -> N
         assert not path.exists()
 
     train(table, progress=look, checkpoint=path, every="1h")
-
-
-def test_a_digest_tells_unknown_columns_apart() -> None:
-    table = wide(20, 0.0)
-    without = replace(table, columns=[None, *table.columns[1:]])
-    assert len({digest_of(t) for t in (table, without, wide(21, 0.0))}) == 3
 
 
 # ---------------------------------------------------------------- where users meet it
