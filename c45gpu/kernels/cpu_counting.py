@@ -10,7 +10,6 @@ Large nodes are scored and split all at once; a node that fits a core's cache is
 
 from __future__ import annotations
 
-from dataclasses import fields
 from queue import Empty, LifoQueue
 from typing import Any
 
@@ -27,6 +26,7 @@ from c45gpu.kernels.cpu_move import DROPPED, Sides, bits_of, bytes_of, move_list
 from c45gpu.kernels.cpu_nodes import Marks, Nodes, mark_nodes, read_marks, score_nodes
 from c45gpu.kernels.cpu_prune_order import note_closed, note_split
 from c45gpu.kernels.cpu_score import add_classes, new_room
+from c45gpu.kernels.cpu_small import finished_now, joined
 from c45gpu.kernels.level import (
     Bools,
     Candidates,
@@ -46,7 +46,6 @@ Groups = tuple[Int64s, Int32s]  # as in Splits
 
 FINISH_BYTES = 1536 << 10  # both buffers of a node that is finished: best of 384 KB..16 MB at 100k and 1M x 28
 FINISH_CASES = 1 << 13
-FINISH_ALONE = 1 << 15  # entries of a node for whose finishing, about two milliseconds, others may wait
 FINISH_COUNTS = 1 << 20  # branches times classes, and cases times classes, that a worker has room for
 
 
@@ -188,30 +187,17 @@ class CountingGrower(CpuGrower):
     def _advance(self, nodes: Nodes, is_open: Bools) -> Frontier:
         """Finish the small ones of the open nodes and remember the others."""
         small = is_open & (nodes.count <= self._finish_cases)
-        small[small] = self._evenly(nodes.count[small])
+        entries = len(self.lists) + self.columns.codes.shape[1]
+        small[small] = finished_now(nodes.count[small], entries, self.crew.size)
         self._nodes = Nodes(*(x[is_open & ~small] for x in nodes))
         finished = self._finish(nodes, np.flatnonzero(small)) if small.any() else None
         return Frontier(nodes.totals, is_open & ~small, finished)
-
-    def _evenly(self, counts: Int64s) -> Bools:
-        """Which small nodes to finish now: not one that others would wait for; all are scored by all workers."""
-        order = np.argsort(counts, kind="stable")
-        below = np.cumsum(counts[order])
-        entries = counts[order] * (len(self.lists) + self.columns.codes.shape[1])
-        fine = (counts[order] * self.crew.size <= below) | (entries <= FINISH_ALONE)
-        chosen = np.zeros(len(counts), np.bool_)
-        chosen[order[: 1 + np.flatnonzero(fine).max(initial=-1)]] = True
-        return chosen
 
     def _finish(self, nodes: Nodes, small: Int64s) -> Subtrees:
         small = small[np.argsort(-nodes.count[small], kind="stable")]  # the longest tasks first
         roots = Nodes(*(x[small] for x in nodes))
         jobs = [(Nodes(*(x[rows] for x in roots)), small[rows]) for rows in self.crew.shares(roots.count, 1)]
-        parts = self.crew.run(self._finish_job, jobs)
-        start = np.cumsum([0] + [len(part.parent) for part in parts])
-        for part, offset in zip(parts, start, strict=False):
-            part.parent[part.parent >= 0] += offset
-        whole = Subtrees(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Subtrees)))
+        whole = joined(self.crew.run(self._finish_job, jobs))
         self.to_ranks(whole.attribute, whole.below, whole.above)
         return whole
 

@@ -20,13 +20,14 @@ from c45gpu.kernels.cpu_crew import TASKS_PER_WORKER, Crew
 from c45gpu.kernels.cpu_divide import divide_parts, move_parts, move_rows
 from c45gpu.kernels.cpu_entry import rows_of
 from c45gpu.kernels.cpu_finish import Scores
-from c45gpu.kernels.cpu_finishing import DepthFirst, joined
+from c45gpu.kernels.cpu_finishing import DepthFirst
 from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_parts import Context, Divisions, Parts, Workplace, score_parts
 from c45gpu.kernels.cpu_score import new_room
+from c45gpu.kernels.cpu_small import joined
 from c45gpu.kernels.level import (
     Bools,
     Candidates,

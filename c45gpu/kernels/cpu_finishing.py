@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 
 from c45gpu.kernels.cpu_arena import Arena, Bench
-from c45gpu.kernels.cpu_counting import FINISH_ALONE, FINISH_COUNTS
+from c45gpu.kernels.cpu_counting import FINISH_COUNTS
 from c45gpu.kernels.cpu_depth_first import Records, finish_divided
 from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Scores
@@ -15,6 +13,7 @@ from c45gpu.kernels.cpu_grower import CpuGrower
 from c45gpu.kernels.cpu_lists import layout_for
 from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_parts import Context, Parts, Workplace
+from c45gpu.kernels.cpu_small import finished_now
 from c45gpu.kernels.level import Bools, Int64s, Subtrees
 
 FINISH_CASES = 1 << 13  # of a node that a worker finishes, however small the table
@@ -62,13 +61,7 @@ class DepthFirst:
     def chosen(self, counts: Int64s) -> Bools:
         """Which nodes of so many cases to finish: not one that others would wait for; all are scored by all workers."""
         small = counts <= self.most
-        here = counts[small]
-        order = np.argsort(here, kind="stable")
-        others, entries = np.cumsum(here[order]), here[order] * len(self._n_branches)
-        fine = (here[order] * self._workers <= others) | (entries <= FINISH_ALONE)
-        even = np.zeros(len(here), np.bool_)
-        even[order[: 1 + np.flatnonzero(fine).max(initial=-1)]] = True
-        small[small] = even
+        small[small] = finished_now(counts[small], len(self._n_branches), self._workers)
         return small
 
     def finish(
@@ -128,11 +121,3 @@ class DepthFirst:
             net=np.empty(used, np.float64),
             scores=Scores(gain, split, tries, np.empty(used, np.bool_), cut),
         )
-
-
-def joined(parts: list[Subtrees]) -> Subtrees:
-    """The subtrees that several workers finished."""
-    start = np.cumsum([0] + [len(part.parent) for part in parts])
-    for part, offset in zip(parts, start, strict=False):
-        part.parent[part.parent >= 0] += offset
-    return Subtrees(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Subtrees)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from c45gpu.data.c45files import read_stem
 from c45gpu.induction.options import Compat, Options
 from c45gpu.induction.train import train
-from c45gpu.kernels import cpu_counting, cpu_finishing, cpu_lists
+from c45gpu.kernels import cpu_counting, cpu_finishing, cpu_lists, cpu_small
 from c45gpu.kernels.cpu_entry import Layout
 from tests.kernels.seeded import TABLES, on_cpu, reference_model, same, with_unknown
 from tests.strategies import OF_THE_HOST, Asked, Sample, asked, larger_samples, samples
@@ -77,7 +77,7 @@ def test_nodes_that_one_worker_finishes(name: str, most: int, monkeypatch: pytes
 @pytest.mark.parametrize("name", DIVIDED)
 def test_divided_nodes_that_one_worker_finishes(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_finishing, "FINISH_CASES", most)
-    monkeypatch.setattr(cpu_finishing, "FINISH_ALONE", most)
+    monkeypatch.setattr(cpu_small, "FINISH_ALONE", most)
     monkeypatch.setattr(cpu_finishing, "WORKERS_SHARE", EVERYTHING)
     assert same(on_cpu(TABLES[name]()), reference_model(name))
 
@@ -92,7 +92,7 @@ def test_memory_of_a_worker_grows(name: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("most", [NOTHING, EVERYTHING])
 def test_unknown_values_that_are_close(most: int, compat: Compat | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_finishing, "FINISH_CASES", most)
-    monkeypatch.setattr(cpu_finishing, "FINISH_ALONE", most)
+    monkeypatch.setattr(cpu_small, "FINISH_ALONE", most)
     table, options = with_unknown(TABLES["closer than release 8 cuts"](), 0.1), Options(compat=compat)
     assert same(on_cpu(table, options), train(table, options, "reference"))
 
