@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from cyclopts import App, CycloptsError, UnknownOptionError
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             complain("interrupted")
             return INTERRUPTED
         except BrokenPipeError:  # whoever read our results has seen enough of them
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_output()
             return FINE
 
 
@@ -100,8 +101,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     except OSError as fault:
         where = "standard output" if fault.filename is None else fault.filename
         complain(f"{where}: {fault.strerror or fault}")
+        if fault.filename is None:
+            _give_up_output()
         return WRONG_DATA
     return FINE
+
+
+def _give_up_output() -> None:
+    """Let what is not written yet go nowhere, or Python tries again when it ends and fails."""
+    with suppress(OSError, ValueError):  # where standard output is no file, as in a test
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explained(fault: CycloptsError) -> str:

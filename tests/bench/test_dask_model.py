@@ -14,7 +14,7 @@ from c45gpu import train
 from c45gpu.model.validate import FIELD_TYPES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scaling.md").read_text("utf-8")
-GIVEN = dask_model.Given(10**9, 100, 100, 16, 4, 10**7, 20, 1.25e9)
+GIVEN = dask_model.Given(10**9, 100, 100, 16, 4, 10**7, 16, 1.25e9)
 
 
 def test_bytes_of_a_node_are_those_of_a_tree() -> None:
@@ -31,7 +31,7 @@ def test_the_page_has_what_the_formulas_give(capsys: pytest.CaptureFixture[str])
     for what, _, n_bytes in dask_model.traffic(GIVEN):
         [told] = re.findall(rf"^\| {re.escape(what)}[^|]*\|[^|]*\| ([^|]*) \|", printed, re.MULTILINE)
         assert told == dask_model.size(n_bytes)
-    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([0-9.]+ [GM]B) \| ([0-9.]+) \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([0-9.]+ [GMk]B) \| ([0-9.]+) \|$", PAGE, re.MULTILINE)
     assert len(rows) == len(list(dask_model.traffic(GIVEN)))
     for (_, told, seconds), (_, _, n_bytes) in zip(rows, dask_model.traffic(GIVEN), strict=True):
         assert float(told.split()[0]) == pytest.approx(float(dask_model.size(n_bytes).split()[0]), rel=0.01)
