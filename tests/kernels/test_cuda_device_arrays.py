@@ -309,7 +309,8 @@ class OfCudf:
     """What narwhals makes of a column of cuDF, as far as it is asked."""
 
     def __init__(self, native: Any, column: Any) -> None:
-        self._native, self._column, self.implementation = native, column, mock.Mock(is_cudf=lambda: True)
+        self._native, self._column = native, column
+        self.implementation = mock.Mock(is_cudf=lambda: True, is_pyarrow=lambda: False)
 
     def to_native(self) -> Any:
         return self._native
