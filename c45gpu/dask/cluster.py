@@ -132,7 +132,8 @@ class Cluster:
         stop = time.monotonic() + self.seconds
         while any(future.status == "pending" for future in futures):
             try:
-                wait(futures, timeout=LOOK_SECONDS)
+                with self.client.as_current():  # there may be no default client, or another one
+                    wait(futures, timeout=LOOK_SECONDS)
                 return
             except TimeoutError:
                 pass

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -148,3 +150,12 @@ def test_how_training_went_is_recorded(address: str, examples: Path, tmp_path: P
     record = json.loads(path.read_text())
     assert (record["engine"], record["threads"], record["cases"]) == ("dask", 2, 344)
     assert set(record["seconds"]) == {"reading", "sorting", "growing", "pruning", "all"}
+
+
+def test_a_process_of_its_own(examples: Path, tmp_path: Path) -> None:
+    """Where there is no default client, as in this process."""
+    alone, other = tmp_path / "alone.c45", tmp_path / "other.c45"
+    told = [sys.executable, "-m", "c45gpu", "train", str(examples / "penguins"), "-o"]
+    subprocess.run([*told, str(alone)], capture_output=True, check=True)
+    subprocess.run([*told, str(other), "--dask", "local:2"], capture_output=True, check=True)
+    assert other.read_bytes() == alone.read_bytes()
