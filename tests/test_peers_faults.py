@@ -162,19 +162,20 @@ import gc, sys
 import numpy as np
 from c45gpu import C45Classifier
 X = np.arange(16.0).reshape(-1, 2) % 5
-for fits in (100, 900):
-    for _ in range(fits):
+for _ in range(5):
+    for _ in range(200):
         C45Classifier().fit(X, [0, 1, 1, 0, 1, 0, 0, 1])
     gc.collect()
-    print(sys.getallocatedblocks())  # an array is one, so a fit that keeps an array would add 900
+    print(sys.getallocatedblocks())  # an array is one, so fits that keep an array each would add 200 every time
 """
 
 
 def test_1000_fits_do_not_grow_memory() -> None:
-    """C5.0 for R and Weka's wrappers keep something of each."""
+    """C5.0 for R and Weka's wrappers keep something of each; what is kept once, at whichever fit, is no fault."""
     told = subprocess.run([sys.executable, "-c", FITS], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    first, last = map(int, told.split())
-    assert last - first < 450
+    blocks = np.array(told.split(), dtype=np.int64)
+    assert len(blocks) == 5
+    assert np.diff(blocks).min() < 100
 
 
 def test_a_fit_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
