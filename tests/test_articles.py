@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from c45gpu.formulas import pessimistic_limit
+from c45gpu.estimates import pessimistic_limit
 from c45gpu.induction.options import Options
 from c45gpu.induction.prunings import interval_pruned, pessimistically_pruned
 from c45gpu.induction.train import train

@@ -12,15 +12,16 @@ cases, so its subtree is judged again, before anything above::
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.formulas import SIMPLER_BY, extra_errors, least_rise
+from c45gpu.estimates import SIMPLER_BY, extra_errors, least_rise, simplest
 from c45gpu.induction.options import Options
 from c45gpu.induction.progress import NOBODY, Watch
 from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset, totals_and_greatest
-from c45gpu.kernels.engine import Changes, Engine, Pairs
+from c45gpu.kernels.engine import Changes, Engine, Judging, Pairs, Settling
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.possible import without_impossible_values
 from c45gpu.model.tree import LEAF, Tree, ranges
@@ -44,6 +45,13 @@ def pruned(tree: Tree, engine: Engine, problem: Problem, options: Options, watch
     return without_impossible_values(simple)
 
 
+class Begun(NamedTuple):
+    """Subtrees that are to be judged: the nodes to begin with, and the roots of those that are done already."""
+
+    ready: Int64s
+    done: Int64s
+
+
 class ErrorBasedPruning:
     """Quinlan's error-based pruning with subtree raising.
 
@@ -61,8 +69,10 @@ class ErrorBasedPruning:
 
     def __init__(self, tree: Tree, engine: Engine, problem: Problem, confidence: float, raising: bool = True) -> None:
         self._engine, self._confidence, self._raising = engine, confidence, raising
-        self._least_rise = least_rise(confidence)
         self._case_units = problem.settings.case_units
+        least = least_rise(confidence)
+        # There is no telling how little a part of an error counts.
+        self._least_rise = least if least >= 0.5 and self._case_units == 1 else 0.0
         # The working tree shares these arrays: `kind` and `branch` change as branches are cut and raised.
         self._tree = replace(tree, kind=tree.kind.copy(), branch=tree.branch.copy(), label=tree.label.copy())
         self._root = 0
@@ -79,9 +89,7 @@ class ErrorBasedPruning:
         """Prune, and return the pruned tree; `watch` is told how much of it is done."""
         self._placed = self._engine.place(self._tree)
         self._known = self._placed.known(self._tree)
-        self._take_for_leaves(np.arange(self._tree.n_nodes))
-        ready = self._ready(self._levels(np.zeros(1, np.int64)))
-        judged = 0
+        ready, judged = self._begin(np.zeros(1, np.int64)).ready, 0
         while len(ready):
             judged += len(ready)
             ready = self._judge(ready)
@@ -89,8 +97,45 @@ class ErrorBasedPruning:
                 watch.at("pruning", judged / (judged + len(ready) + np.count_nonzero(self._waiting)))
         return self._remaining()
 
+    def _begin(self, roots: Int64s) -> Begun:
+        """Have the engine prune below some nodes what it can; the inner nodes above wait for each other."""
+        levels, little = self._tops(roots)
+        at_once = self._settled(little)
+        for level in reversed(levels):
+            self._add_up(level[self._tree.kind[level] != LEAF])
+        self._take_for_leaves(np.concatenate(levels))
+        at_leaf = self._tree.kind[levels[0]] == LEAF
+        n_little = len(roots) - len(levels[0])
+        return Begun(self._ready(levels), np.concatenate([at_once[:n_little], levels[0][at_leaf]]))
+
+    def _tops(self, roots: Int64s) -> tuple[list[Int64s], Int64s]:
+        """Nodes that the host judges, by their distance from the roots, and others whose subtrees the engine prunes.
+
+        Roots are the first of the others.
+        """
+        levels: list[Int64s] = []
+        little, nodes = [], roots
+        while len(nodes) or not levels:
+            if isinstance(self._placed, Settling):
+                is_little = self._placed.is_little(nodes)
+                little.append(nodes[is_little])
+                nodes = nodes[~is_little]
+            levels.append(nodes)
+            nodes = self._branches(nodes[self._tree.kind[nodes] != LEAF])
+        return levels, np.concatenate([roots[:0], *little])
+
+    def _settled(self, roots: Int64s) -> Int64s:
+        """Have the engine prune some subtrees; returns the nodes that stand in the places of these then."""
+        if not len(roots) or not isinstance(self._placed, Settling):
+            return roots
+        known = (self._tree, self._units, self._estimate, self._entry)
+        judging = Judging(*known, self._confidence, self._least_rise, self._case_units, self._raising)
+        now = self._placed.settle(roots, judging)
+        self._root = int(now[roots == self._root].sum()) if self._root in roots else self._root
+        return now
+
     def _ready(self, levels: list[Int64s]) -> Int64s:
-        """Let the inner nodes of some subtrees wait for those below; returns the ones that wait for none."""
+        """Let the inner nodes of some levels wait for those below; returns the ones that wait for none."""
         inner: Int64s = np.concatenate(levels)
         inner = inner[self._tree.kind[inner] != LEAF]
         self._waiting[inner] = 0
@@ -119,19 +164,11 @@ class ErrorBasedPruning:
         branches: Int64s = self._tree.branch[ranges(self._tree.branch_start[inner], self._tree.branch_start[inner + 1])]
         return branches
 
-    def _again(self, raised: Int64s) -> Int64s:
-        """Bring the nodes of raised branches up to date; returns those to be judged first.
-
-        Nothing changes above: the branch has all that its top had.
-        """
-        levels = self._levels(raised)
-        for level in reversed(levels):
-            inner = level[self._tree.kind[level] != LEAF]
-            if len(inner):
-                starts = _starts(self._tree.branch_start[inner + 1] - self._tree.branch_start[inner])
-                self._units[inner] = np.add.reduceat(self._units[self._branches(inner)], starts)
-        self._take_for_leaves(np.concatenate(levels))
-        return self._ready(levels)
+    def _add_up(self, inner: Int64s) -> None:
+        """Give inner nodes the class weights of their branches."""
+        if len(inner):
+            starts = _starts(self._tree.branch_start[inner + 1] - self._tree.branch_start[inner])
+            self._units[inner] = np.add.reduceat(self._units[self._branches(inner)], starts)
 
     def _take_for_leaves(self, nodes: Int64s) -> None:
         """Give nodes the labels and estimates that they have as leaves."""
@@ -146,22 +183,19 @@ class ErrorBasedPruning:
         inner = np.sort(inner)  # engines are asked about tops in ascending order
         as_leaf = self._estimate[inner]
         as_tree, largest = self._judged_branches(inner)
-        limit = as_tree + SIMPLER_BY
-        to_leaf = as_leaf <= limit
         if not self._raising:
-            self._settle(inner, to_leaf, as_tree)
+            self._settle(inner, simplest(as_leaf, as_tree, np.inf)[0], as_tree)
             return self._awaited(inner)
-        pairs = Pairs(inner, largest, self._allowed(as_leaf, limit, self._estimate[largest]))
+        pairs = Pairs(inner, largest, self._allowed(as_leaf, as_tree + SIMPLER_BY, self._estimate[largest]))
         changes = self._changes(pairs)
-        as_branch = self._branch_estimates(largest, changes)
-        to_leaf &= as_leaf <= as_branch + SIMPLER_BY
-        to_branch = ~to_leaf & (as_branch <= limit)
+        to_leaf, to_branch = simplest(as_leaf, as_tree, self._branch_estimates(largest, changes))
         self._settle(inner, to_leaf, as_tree)
         raised = Pairs(*(x[to_branch] for x in pairs))
+        if not len(raised.top):
+            return self._awaited(inner)
         self._raise(raised, changes, to_branch)
-        at_leaf = self._tree.kind[raised.branch] == LEAF
-        next_ones = self._awaited(np.concatenate([inner[~to_branch], raised.branch[at_leaf]]))
-        return np.concatenate([next_ones, self._again(raised.branch)]) if len(raised.branch) else next_ones
+        again = self._begin(raised.branch)  # nothing changes above: a branch has all that its top had
+        return np.concatenate([self._awaited(np.concatenate([inner[~to_branch], again.done])), again.ready])
 
     def _judged_branches(self, inner: Int64s) -> tuple[Floats, Int64s]:
         """The sum of the branches' estimates, in order, and the branch that most of the known weight takes.
@@ -206,7 +240,7 @@ class ErrorBasedPruning:
         """
         limit = np.where(as_leaf <= limit, np.minimum(limit, as_leaf - SIMPLER_BY), limit)
         errors = limit - as_branch + 0.5
-        if self._least_rise < 0.5 or self._case_units > 1:  # no telling how little a part of an error counts
+        if self._least_rise == 0:
             return np.where(errors < 0, -1, np.iinfo(np.int64).max)
         return np.ceil(errors / self._least_rise).astype(np.int64)
 
@@ -241,8 +275,6 @@ class ErrorBasedPruning:
 
     def _raise(self, pairs: Pairs, changes: Changes, which: npt.NDArray[np.bool_]) -> None:
         """Put branches in the place of the nodes above them, with all of their cases."""
-        if not len(pairs.top):
-            return
         tops, branches = pairs.top, pairs.branch
         self._known = self._placed.raise_branches(self._tree, pairs)
         here = which[changes.pair]

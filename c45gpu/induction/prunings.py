@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
-from c45gpu.formulas import interval_limit, pessimistic_limit
+from c45gpu.estimates import interval_limit, pessimistic_limit
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.level import Bools, Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree, ranges
@@ -37,8 +37,8 @@ def pessimistically_pruned(tree: Tree, standard_errors: float = 1.0) -> Tree:
 def interval_pruned(tree: Tree, confidence: float) -> Tree:
     """Prune by the upper end of the score interval of the error rate, from the bottom up.
 
-    A leaf is expected to make its cases times :func:`c45gpu.formulas.interval_limit` errors; a node becomes one if that
-    is no more than what its branches are expected to make together.
+    A leaf is expected to make its cases times :func:`c45gpu.estimates.interval_limit` errors; a node becomes one if
+    that is no more than what its branches are expected to make together.
     """
     held = tree.weight > 0
     rate = _errors(tree) / np.where(held, tree.weight, 1.0)

@@ -12,12 +12,13 @@ from typing import Any, TypeVar, cast
 from numba import njit
 from numba.extending import register_jitable
 
-from c45gpu import choose, formulas, grouping, measures, partition
+from c45gpu import choose, estimates, formulas, grouping, measures, partition
 from c45gpu.kernels.compiled_files import cache_for
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-for _function in (*formulas.SHARED, *measures.SHARED, *choose.SHARED, *partition.SHARED, *grouping.SHARED):
+_modules = (formulas, estimates, measures, choose, partition, grouping)
+for _function in (function for module in _modules for function in module.SHARED):
     register_jitable(_function)
 
 KERNELS: list[Any] = []  # every compiled function that has been imported

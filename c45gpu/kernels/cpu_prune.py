@@ -6,9 +6,6 @@ times as long); `order` follows the cases when branches are raised, so that thos
 
     order   c0 c1 | c2 | c3 c4 c5 |          before[t] .. before[end[t]] are the cases of node t and all below it
             leaf 2  leaf 3  leaf 5
-
-What a branch would do with all cases of the node above is what it does now, and what the others' cases add: only
-these are sent, and no more of them once their errors have used up what was allowed.
 """
 
 from __future__ import annotations
@@ -20,156 +17,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_cells import InPlace, Memory, cells_in_order, cells_in_place
-from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_crew import LEAST_TASK, Crew
 from c45gpu.kernels.cpu_prune_order import all_take, order_by_leaf
-from c45gpu.kernels.cpu_walk import (
-    ABREAST,
-    ROWS_AT_A_TIME,
-    raise_over,
-    row_type,
-    steps_of,
-    tested_attributes,
-    walk,
-)
-from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int32s, Int64s, Problem
+from c45gpu.kernels.cpu_send import Cases, Room, Standing, count_known, raise_pairs, send_pairs, walk_all
+from c45gpu.kernels.cpu_settle import Nodes, rules_of, settle
+from c45gpu.kernels.cpu_walk import ABREAST, ROWS_AT_A_TIME, raise_over, row_type, steps_of, tested_attributes
+from c45gpu.kernels.engine import Changes, Judging, Pairs
+from c45gpu.kernels.level import Bools, Int32s, Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree
 
 Array = npt.NDArray[Any]
 
-FEW_ABREAST = 32  # where a few errors more may make it hopeless: enough to hide each other's visits to memory
-
-
-class Cases(NamedTuple):
-    """What is known of the cases, by their number."""
-
-    cells: Any  # of the tested attributes
-    classes: Any  # int32[N]
-    weights: Any  # int64[N], or none if all weigh 1
-
-
-class Standing(NamedTuple):
-    """Where the cases are."""
-
-    order: Any  # int32[N]
-    before: Any  # int64[n + 1]
-    end: Any  # int64[n]
-
-    def held(self, nodes: Int64s) -> Int64s:
-        """How many cases are at and below nodes."""
-        counts: Int64s = self.before[self.end[nodes]] - self.before[nodes]
-        return counts
-
-
-@compiled
-def walk_all(cells: Any, cases: Any, start: Any, steps: Any, leaves: Any) -> None:
-    """The leaf of every case, from a node on; see :func:`walk`."""
-    slots, going = np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64)
-    for first in range(0, len(cases), ABREAST):
-        abreast = cases[first : first + ABREAST]
-        walk(cells, abreast, steps.slot_of[start], steps, slots, going)
-        for i in range(len(abreast)):
-            leaves[first + i] = steps.node_of[slots[i]]
-
-
-@compiled
-def _send_some(sent: Any, branch: Any, cases: Any, steps: Any, units: Any, allowed: Any, memory: Any) -> Any:
-    """Send cases down a branch; returns the number of leaves touched so far and what is still allowed."""
-    added, touched, most, (slots, going), n_touched = memory
-    first, stop = 0, 0
-    for i in range(len(sent)):
-        if i == stop:
-            first, stop = stop, min(len(sent), stop + min(ABREAST, max(FEW_ABREAST, allowed)))
-            walk(cases.cells, sent[first:stop], steps.slot_of[branch], steps, slots, going)
-        leaf, c = steps.node_of[slots[i - first]], cases.classes[sent[i]]
-        weight = cases.weights[sent[i]] if len(cases.weights) else np.int64(1)
-        slot = leaf - branch
-        if most[slot] < 0:
-            touched[n_touched] = leaf
-            n_touched += 1
-            most[slot] = units[leaf].max()
-        added[slot, c] += weight
-        here = units[leaf, c] + added[slot, c]
-        allowed -= weight
-        if here > most[slot]:
-            allowed += here - most[slot]
-            most[slot] = here
-        if allowed < 0:
-            break
-    return n_touched, allowed
-
-
-@compiled
-def send_pairs(standing: Any, pairs: Any, cases: Any, steps: Any, units: Any, room: Any, out: Any) -> Any:
-    """Send the cases of the tops' other branches; returns the number of rows of `out` that are filled.
-
-    `room` is memory of one worker, clean before and after: units added by leaf and class, leaves touched, and the
-    largest class of each, by the leaf's distance from the branch.
-    """
-    order, before, end = standing
-    added, touched, most = room
-    walking = (np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64))
-    hopeless, out_pair, out_leaf, out_units = out
-    filled = 0
-    for p in range(len(pairs.top)):
-        top, branch, allowed = pairs.top[p], pairs.branch[p], pairs.allowed[p]
-        n = 0
-        for first, stop in ((before[top], before[branch]), (before[end[branch]], before[end[top]])):
-            if allowed >= 0:
-                memory = (added, touched, most, walking, n)
-                n, allowed = _send_some(order[first:stop], branch, cases, steps, units, allowed, memory)
-        hopeless[p] = allowed < 0
-        reached = touched[:n]
-        if n > 1 and allowed >= 0:
-            reached.sort()
-        for i in range(n):
-            slot = reached[i] - branch
-            if allowed >= 0:
-                out_pair[filled], out_leaf[filled] = p, reached[i]
-            for c in range(added.shape[1]):
-                if allowed >= 0:
-                    out_units[filled, c] = added[slot, c]
-                added[slot, c] = 0
-            filled += allowed >= 0
-            most[slot] = -1
-    return filled
-
-
-@compiled
-def _count_known(first: Any, stop: Any, cases: Any, standing: Any, nodes: Any, known: Any) -> None:
-    """Units of the cases at and below some nodes, all of which are between two places of the order."""
-    order, before, end = standing
-    for i in range(len(nodes)):
-        known[i] = before[end[nodes[i]]] - before[nodes[i]]
-    if len(cases.weights):
-        running = np.zeros(stop - first + 1, np.int64)
-        for i in range(stop - first):
-            running[i + 1] = running[i] + cases.weights[order[first + i]]
-        for i in range(len(nodes)):
-            known[i] = running[before[end[nodes[i]]] - first] - running[before[nodes[i]] - first]
-
-
-@compiled
-def raise_pairs(
-    standing: Any, pairs: Any, cases: Any, steps: Any, branch_start: Any, branches: Any, known: Any
-) -> None:
-    """Send all cases of the tops down the branches, and bring up to date what is known below these."""
-    order, before, end = standing
-    for p in range(len(pairs.top)):
-        top, branch = pairs.top[p], pairs.branch[p]
-        first, stop, after = before[top], before[end[top]], end[branch]
-        moved = order[first:stop].copy()
-        leaves = np.empty(len(moved), np.int64)
-        walk_all(cases.cells, moved, branch, steps, leaves)
-        at = np.empty(after - branch + 1, np.int64)
-        order_by_leaf(leaves - branch, moved, at, order[first:stop])
-        before[top + 1 : branch] = first
-        before[branch : after + 1] = first + at
-        before[after + 1 : end[top]] = stop
-        below = slice(branch_start[branch], branch_start[after])
-        _count_known(first, stop, cases, standing, branches[below], known[below])
+SUBTREES_PER_WORKER = 8  # at least so many are pruned whole, each by one worker
 
 
 class Placed(NamedTuple):
@@ -199,7 +59,7 @@ class WholePlacement:
         self, problem: Problem, tree: Tree, crew: Crew, order: Int32s | None = None, memory: Sequence[Array] = ()
     ) -> None:
         self._crew, self._memory = crew, Memory(memory)
-        self._rooms: LifoQueue[tuple[Int64s, Int64s, Int64s]] = LifoQueue()
+        self._rooms: LifoQueue[Room] = LifoQueue()
         self._table, self._tested = problem.table, tested_attributes(tree)
         self._word = row_type(self._table, self._tested)
         self._steps = steps_of(tree, self._tested, self._word)
@@ -209,7 +69,7 @@ class WholePlacement:
         self._cases = Cases(self._values.cells, self._table.classes[order], weights)
         self._standing = Standing(np.arange(len(order), dtype=np.int32), before, tree.end)
         self._known = np.empty(len(tree.branch), np.int64)
-        _count_known(0, len(order), self._cases, self._standing, tree.branch, self._known)
+        count_known(0, len(order), self._cases, self._standing, tree.branch, self._known)
 
     def _as_grown(self, order: Int32s, tree: Tree) -> Placed | None:
         """The cases in this order, if every case passes the tests above the leaf at which it lies then."""
@@ -259,13 +119,37 @@ class WholePlacement:
         parts = self._crew.run(job, [(s.start, s.stop) for s in self._crew.shares(others + 1)])
         return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
 
-    def _take_room(self, shape: tuple[int, ...]) -> tuple[Int64s, Int64s, Int64s]:
-        """Memory of one worker for :func:`send_pairs`, clean."""
+    def _take_room(self, shape: tuple[int, ...]) -> Room:
+        """Memory of one worker for :func:`send_one`, clean."""
         try:
             return self._rooms.get_nowait()
         except Empty:
-            n = shape[0]
-            return np.zeros(shape, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64)
+            n, walking = shape[0], (np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64))
+            return np.zeros(shape, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64), walking
+
+    def is_little(self, nodes: Int64s) -> Bools:
+        """Which subtrees have so few cases that one worker prunes them whole."""
+        n_cases = len(self._standing.order)
+        little: Bools = self._standing.held(nodes) <= max(
+            LEAST_TASK, n_cases // (SUBTREES_PER_WORKER * self._crew.size)
+        )
+        return little
+
+    def settle(self, roots: Int64s, judging: Judging) -> Int64s:
+        """Prune whole subtrees; see :class:`c45gpu.kernels.engine.Settling`."""
+        tree, now = judging.tree, roots.copy()
+        nodes = Nodes(
+            tree.kind, tree.label, tree.branch_start, tree.branch, judging.units, judging.estimate, judging.entry
+        )
+        placed = (self._standing, self._cases, self._steps, self._known)
+
+        def job(here: slice) -> None:
+            room = self._take_room(judging.units.shape)
+            settle(now[here], nodes, rules_of(judging), placed, room)
+            self._rooms.put(room)
+
+        self._crew.run(job, [(share,) for share in self._crew.shares(self._standing.held(roots) + 1)])
+        return now
 
     def cut(self, nodes: Int64s) -> None:
         """A node's range holds what was below it already."""

@@ -88,6 +88,16 @@ def raise_over(steps: Steps, tops: Int64s, branches: Int64s) -> None:
     steps.node_of[new], steps.slot_of[branches] = branches, new
 
 
+@compiled
+def step_over(steps: Any, top: Any, branch: Any) -> None:
+    """Put one branch into the slot of a node above it."""
+    slot, new = steps.slot_of[branch], steps.slot_of[top]
+    steps.signs[new] = steps.signs[slot]
+    steps.n_branches[new], steps.n_values[new] = steps.n_branches[slot], steps.n_values[slot]
+    steps.value_first[new] = steps.value_first[slot]
+    steps.node_of[new], steps.slot_of[branch] = branch, new
+
+
 def _not_above(threshold: npt.NDArray[np.float64], word: type[np.floating[Any]]) -> npt.NDArray[Any]:
     with np.errstate(over="ignore"):
         rounded = threshold.astype(word)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,51 @@ class PlacedCases(Protocol):
         """Do what :meth:`send` asks about: all cases of each top are at the leaves of its branch from now on.
 
         Returns what :meth:`known` returns, brought up to date below the branches.
+        """
+
+
+class Judging(NamedTuple):
+    """A tree that is being pruned by errors, and what is known of its nodes; the arrays change in place.
+
+    Attributes
+    ----------
+    tree : Tree
+        Its `kind`, `label` and `branch` change as branches are cut and raised.
+    units : ndarray of int64, shape (n, C)
+        Class weights.
+    estimate : ndarray of float64, shape (n,)
+        Estimated errors of what is at and below a node that has been judged.
+    entry : ndarray of int64, shape (n,)
+        Where ``tree.branch`` holds the node; negative for the root.
+    confidence, least_rise : float
+        See :mod:`c45gpu.estimates`; the least rise is 0 where nothing can be concluded from it.
+    case_units : int
+        Units of a case.
+    raising : bool
+        Whether a branch may take the place of its parent.
+    """
+
+    tree: Tree
+    units: Int64s
+    estimate: Floats
+    entry: Int64s
+    confidence: float
+    least_rise: float
+    case_units: int
+    raising: bool
+
+
+@runtime_checkable
+class Settling(PlacedCases, Protocol):
+    """Placed cases of an engine that prunes whole subtrees by itself, as the host would."""
+
+    def is_little(self, nodes: Int64s) -> Bools:
+        """Which subtrees it would prune whole; those below them, too."""
+
+    def settle(self, roots: Int64s, judging: Judging) -> Int64s:
+        """Prune the subtrees of some nodes, and return which nodes stand in the places of these then.
+
+        Only the class weights of their leaves need be right before. Nothing changes above.
         """
 
 

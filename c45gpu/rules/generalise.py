@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.formulas import extra_errors
+from c45gpu.estimates import extra_errors
 from c45gpu.kernels.cover import Cover, Lists, Misses, Words
 from c45gpu.kernels.level import Bools, Int64s
 from c45gpu.rules.cases import RuleCases

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, norm
 
 from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
-from c45gpu.formulas import interval_limit, pessimistic_limit
+from c45gpu.estimates import interval_limit, pessimistic_limit
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import ErrorBasedPruning
