@@ -38,24 +38,24 @@ def crew() -> Iterator[Crew]:
 
 
 class UpTo(WholePlacement):
-    """Prunes subtrees of so many cases whole, and counts how many."""
+    """Prunes subtrees of up to `most` nodes whole, and counts how many."""
 
     most, settled, greatest = 0, 0, 0
 
     def is_little(self, nodes: Int64s) -> Bools:
-        little: Bools = self._standing.held(nodes) <= self.most
+        little: Bools = self._standing.end[nodes] - nodes <= self.most
         return little
 
     def settle(self, roots: Int64s, judging: Judging) -> Int64s:
         self.settled += len(roots)
-        self.greatest = max(self.greatest, int(self._standing.held(roots).max()))
+        self.greatest = max(self.greatest, int((self._standing.end[roots] - roots).max()))
         now = super().settle(roots, judging)
         assert (self._standing.held(now) == self._standing.held(roots)).all()
         return now
 
 
 class SettlingEngine(ReferenceEngine):
-    """Prunes subtrees of up to `most` cases with compiled code."""
+    """Prunes subtrees of up to `most` nodes with compiled code."""
 
     def __init__(self, problem: Problem, crew: Crew, most: int) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def by_host(tree: Tree, problem: Problem, confidence: float, raising: bool = Tru
 
 
 @pytest.mark.parametrize("raising", [True, False])
-@pytest.mark.parametrize("most", [0, 5, 40, 10**9])
+@pytest.mark.parametrize("most", [0, 1, 3, 15, 10**9])
 @pytest.mark.parametrize("name", WHOLE)
 def test_subtrees_of_any_size(name: str, most: int, raising: bool, crew: Crew) -> None:
     problem, tree = pose(TABLES[name](), Options()), reference_model(name).unpruned
@@ -85,12 +85,12 @@ def test_subtrees_of_any_size(name: str, most: int, raising: bool, crew: Crew) -
         assert pruned.equals(by_host(tree, problem, confidence, raising))
         assert engine.placed.greatest <= most
         assert engine.placed.settled == 1 or most < 10**9
-        assert engine.placed.settled > 2 or not 0 < most <= 40
+        assert engine.placed.settled > 2 or not 0 < most <= 15
 
 
 @given(
     sample=larger_samples(),
-    most=st.sampled_from([0, 1, 3, 10, 30, 1000]),
+    most=st.sampled_from([0, 1, 3, 5, 9, 1000]),
     confidence=st.sampled_from([1e-9, 0.05, 0.25, 0.6, 1.0]),
     min_cases=st.sampled_from([1, 2]),
 )
