@@ -31,6 +31,7 @@ TABLES: Final = {  # set, how many of its columns, share of unknown values
     "cov": ("cov", 54, 0.0),
     "mc10-unknown": ("mc", 10, 0.1),
     "mc-unknown": ("mc", 28, 0.1),
+    "agr2-unknown": ("agr2", 9, 0.1),
 }
 WARM_ROWS: Final = 20_000
 

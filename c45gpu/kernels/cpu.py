@@ -13,12 +13,12 @@ import numpy.typing as npt
 from c45gpu.data.table import Floats, Table
 from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_descend import DividedPlacement
 from c45gpu.kernels.cpu_dividing import DividingGrower
 from c45gpu.kernels.cpu_lists import build_lists, values_are_near
 from c45gpu.kernels.cpu_nodes import choose_nodes
 from c45gpu.kernels.cpu_plan import require
 from c45gpu.kernels.cpu_prune import WholePlacement
+from c45gpu.kernels.cpu_prune_divided import DividedPlacement
 from c45gpu.kernels.cpu_route import route
 from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken

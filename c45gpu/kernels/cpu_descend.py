@@ -1,55 +1,54 @@
 """Send training cases through a tree that is being pruned, when unknown values divide them.
 
-As :class:`c45gpu.kernels.descend.Placement`, compiled: one subtree after the other, depth first. The instances at the
-node that is next are the last of an arena; they are divided among its branches behind them, and these move to their
-place, so that the arena holds each instance once and those of one node twice::
+One subtree after the other, depth first. The instances at the node that is next are the last of an arena; they are
+divided among its branches behind them, and these move to their place, so that the arena holds each instance once and
+those of one node twice::
 
     arena   | branch 2 | branch 1 | at branch 0 |
             | branch 2 | branch 1 | at branch 0 | below it, branch 1 | branch 0 |
             | branch 2 | branch 1 | branch 1 | branch 0 |
+
+Branches that nobody asks about are not *kept*: no instance is written for them.
 """
 
 from __future__ import annotations
 
-from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
-from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
-from c45gpu.kernels.cpu_walk import (
-    NO_BRANCH,
-    branch_taken,
-    fill_rows,
-    raise_over,
-    row_type,
-    steps_of,
-    tested_attributes,
-)
-from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int64s, Problem
-from c45gpu.model.tree import Tree
-
-# Room for so many instances of a case, in the arena and at leaves; more than is used is never touched, and room that is
-# too small is replaced, which takes both at once. A tenth of all values unknown made 2.1 and 4.4.
-ARENA, PLACED = 4, 8
-LARGE = 1 / 16  # of all placed instances: the memory for sending so many is not kept
-JOINED_AT_A_TIME = 1 << 20  # numbers, while others take the place of some
+from c45gpu.kernels.cpu_walk import NO_BRANCH, branch_taken
 
 
 class Cases(NamedTuple):
     """What is known of the training cases."""
 
-    rows: Any  # float32 or float64[N, tested attributes]
+    cells: Any  # of the tested attributes, see :class:`c45gpu.kernels.cpu_cells.Cells`
     classes: Any  # int32[N]
 
 
+class Paths(NamedTuple):
+    """Where the branches of a tree lead."""
+
+    steps: Any  # see :class:`c45gpu.kernels.cpu_walk.Steps`
+    branch_start: Any  # int64[n + 1]
+    end: Any  # int64[n]: the number after those of a node and all below it
+
+
+class Room(NamedTuple):
+    """Of the branches of a node."""
+
+    weight: Any  # int64[most branches]: units of the instances that are known to take it
+    upto: Any  # float64[most branches]: the fraction of that weight which it has and those before it have
+    count: Any  # int64[most branches]: its instances
+    place: Any  # int64[most branches]: where they are in the arena
+    kept: Any  # bool[most branches]
+
+
 @compiled
-def _longer(array: Any, used: Any, wanted: Any) -> Any:
+def longer(array: Any, used: Any, wanted: Any) -> Any:
     """The array, or a copy of what is used of it with room for what is wanted."""
     if wanted <= len(array):
         return array
@@ -59,316 +58,229 @@ def _longer(array: Any, used: Any, wanted: Any) -> Any:
 
 
 @compiled
-def _weigh(first: Any, stop: Any, node: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
-    """Mark instances by branch; `room` gets each branch's cumulative fraction and how many instances it gets."""
+def _branch_of(case: Any, column: Any, slot: Any, cells: Any, steps: Any) -> Any:
+    """The branch that a case takes at a slot, NO_BRANCH for none."""
+    if column >= 0:
+        return branch_taken(cells.floats[cells.start[column] + case], slot, steps)
+    return branch_taken(cells.codes[cells.start[~column] + case], slot, steps)
+
+
+@compiled
+def _weigh(first: Any, stop: Any, node: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
+    """Mark instances by branch, and weigh and count the known ones.
+
+    Returns the number of branches, and how many instances have no known value.
+    """
     case, units, taken = arena
-    ends, upto = room
-    steps, branch_start = paths
-    slot, start = steps.slot_of[node], branch_start[node]
-    n_branches = branch_start[node + 1] - start
+    steps, branch_start, _ = paths
+    slot = steps.slot_of[node]
+    n_branches = branch_start[node + 1] - branch_start[node]
     column = steps.signs[slot].column
-    column = column if column >= 0 else ~column
-    known[start : start + n_branches] = 0
-    ends[:n_branches] = 0
+    room.weight[:n_branches] = 0
+    room.count[:n_branches] = 0
+    unknown = 0
     for i in range(first, stop):
-        b = branch_taken(cases.rows[case[i], column], slot, steps)
+        b = _branch_of(case[i], column, slot, cases.cells, steps)
         taken[i] = b
-        if b != NO_BRANCH:
-            known[start + b] += units[i]
-            ends[b] += 1
-    total, running = known[start : start + n_branches].sum(), np.int64(0)
+        if b == NO_BRANCH:
+            unknown += 1
+        else:
+            room.weight[b] += units[i]
+            room.count[b] += 1
+    total, running = room.weight[:n_branches].sum(), np.int64(0)
     for b in range(n_branches):
-        running += known[start + b]
-        upto[b] = running / total if total else 0.0
+        running += room.weight[b]
+        room.upto[b] = running / total if total else 0.0
+    return n_branches, unknown
+
+
+@compiled
+def _count_shares(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> None:
+    """Count what kept branches get of the instances without a known value."""
+    _, units, taken = arena
     for i in range(first, stop):
         if taken[i] == NO_BRANCH:
             before = 0.0
             for b in range(n_branches):
-                after = units_before(units[i], upto[b])
-                ends[b] += after > before
+                after = units_before(units[i], room.upto[b])
+                room.count[b] += room.kept[b] and after > before
                 before = after
-    return n_branches
 
 
 @compiled
 def _divide(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> None:
-    """Write the instances into their branches' places, from ``ends`` on, which move to where the branches end."""
+    """Write the instances of kept branches, from ``place`` on, which moves to where each branch ends."""
     case, units, taken = arena
-    ends, upto = room
+    place = room.place
     for i in range(first, stop):
         b = taken[i]
         if b != NO_BRANCH:
-            case[ends[b]], units[ends[b]] = case[i], units[i]
-            ends[b] += 1
+            if room.kept[b]:
+                case[place[b]], units[place[b]] = case[i], units[i]
+                place[b] += 1
             continue
         before = 0.0
         for branch in range(n_branches):
-            after = units_before(units[i], upto[branch])
-            if after > before:
-                case[ends[branch]], units[ends[branch]] = case[i], np.int64(after - before)
-                ends[branch] += 1
+            after = units_before(units[i], room.upto[branch])
+            if after > before and room.kept[branch]:
+                case[place[branch]], units[place[branch]] = case[i], np.int64(after - before)
+                place[branch] += 1
             before = after
 
 
 @compiled
-def _to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
+def _separate(
+    first: Any, stop: Any, n_branches: Any, stack: Any, branches: Any, arena: Any, paths: Any, room: Any
+) -> Any:
+    """Put the kept branches of a node, which have been counted, in its place, the first one last.
+
+    Returns the arena, which may have been replaced by a longer one.
+    """
+    steps, place = paths.steps, stop
+    for b in range(n_branches - 1, -1, -1):
+        room.place[b] = place
+        if room.kept[b] and room.count[b]:
+            low = place - stop + first
+            stack.append((steps.node_of[branches + b], low, low + room.count[b]))
+            place += room.count[b]
+    arena = (longer(arena[0], stop, place), longer(arena[1], stop, place), longer(arena[2], stop, place))
+    _divide(first, stop, n_branches, arena, room)
+    case, units, _ = arena
+    for i in range(place - stop):
+        case[first + i], units[first + i] = case[stop + i], units[stop + i]
+    return arena
+
+
+@compiled
+def to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
     """Send the last instances of the arena on until some are at a leaf.
 
     `stack` has the nodes with instances, and where these lie, the last of the arena on top. Returns the arena, which
     may have been replaced by a longer one, the leaf, and where its instances lie; a leaf of -1 when none are left.
     """
-    steps, ends = paths[0], room[0]
+    steps = paths.steps
     while len(stack):
         node, first, stop = stack.pop()
         branches = np.int64(steps.signs[steps.slot_of[node]].first)
         if branches == 0:
             return arena, node, first, stop
-        n_branches = _weigh(first, stop, node, cases, arena, paths, known, room)
-        place = stop
-        for b in range(n_branches - 1, -1, -1):
-            here = ends[b]
-            ends[b] = place
-            if here:
-                low = place - stop + first
-                stack.append((steps.node_of[branches + b], low, low + here))
-            place += here
-        arena = (_longer(arena[0], stop, place), _longer(arena[1], stop, place), _longer(arena[2], stop, place))
-        _divide(first, stop, n_branches, arena, room)
-        case, units, _ = arena
-        for i in range(place - stop):
-            case[first + i], units[first + i] = case[stop + i], units[stop + i]
+        n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+        room.kept[:n_branches] = True
+        if unknown:
+            _count_shares(first, stop, n_branches, arena, room)
+        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
     return arena, np.int64(-1), np.int64(0), np.int64(0)
 
 
 @compiled
-def descend(count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any, out: Any) -> Any:
-    """Send the first `count` instances of the arena down from a node.
+def note_known(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
+    """Send the instances of the arena on to the leaves, and note what is known on the way.
 
-    Returns the arena and what of `out` is filled, both of which may have been replaced by longer ones: the leaves where
-    instances arrived (ascending), how many did, and these instances' cases and units.
+    Returns the arena, and whether a case was lost at a node where all values are unknown.
     """
-    filled, arrived = 0, 0
-    leaves, counts, case, units = out
+    steps, lost = paths.steps, False
+    while len(stack):
+        node, first, stop = stack.pop()
+        branches, start = np.int64(steps.signs[steps.slot_of[node]].first), paths.branch_start[node]
+        if branches == 0:
+            continue
+        n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+        known[start : start + n_branches] = room.weight[:n_branches]
+        lost |= unknown == stop - first
+        inner = False
+        for b in range(n_branches):
+            room.kept[b] = steps.signs[branches + b].first != 0
+            inner |= room.kept[b]
+        if inner:
+            if unknown:
+                _count_shares(first, stop, n_branches, arena, room)
+            arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+    return arena, lost
+
+
+@compiled
+def hold(
+    count: Any, start: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any, spread: Any, out: Any
+) -> Any:
+    """Send the first `count` instances of the arena down from a node, as far as they do not become too many.
+
+    `spread` says by node how many instances may be held there for each that is at the node. Returns the arena and what
+    of `out` is filled, both of which may have been replaced by longer ones: the nodes where instances are (ascending),
+    how many, and these instances' cases and units; and whether a case was lost.
+    """
+    steps, lost, filled, arrived = paths.steps, False, 0, 0
+    nodes, counts, case, units = out
     stack = [(np.int64(start), np.int64(0), np.int64(count))]
     while len(stack):
-        arena, leaf, first, stop = _to_leaf(stack, cases, arena, paths, known, room)
-        if leaf < 0:
-            continue
+        node, first, stop = stack.pop()
+        branches, begin = np.int64(steps.signs[steps.slot_of[node]].first), paths.branch_start[node]
+        if branches:
+            n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+            room.kept[:n_branches] = True
+            if unknown:
+                _count_shares(first, stop, n_branches, arena, room)
+            left = spread[node] * (stop - first) / max(1, room.count[:n_branches].sum())
+            if left >= 1.0:
+                lost |= unknown == stop - first
+                known[begin : begin + n_branches] = room.weight[:n_branches]
+                for b in range(n_branches):
+                    spread[steps.node_of[branches + b]] = left
+                arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+                continue
         wanted = arrived + stop - first
-        leaves, counts = _longer(leaves, filled, filled + 1), _longer(counts, filled, filled + 1)
-        case, units = _longer(case, arrived, wanted), _longer(units, arrived, wanted)
-        leaves[filled], counts[filled] = leaf, stop - first
+        nodes, counts = longer(nodes, filled, filled + 1), longer(counts, filled, filled + 1)
+        case, units = longer(case, arrived, wanted), longer(units, arrived, wanted)
+        nodes[filled], counts[filled] = node, stop - first
         case[arrived:wanted], units[arrived:wanted] = arena[0][first:stop], arena[1][first:stop]
         filled, arrived = filled + 1, wanted
-    return arena, (leaves[:filled], counts[:filled], case[:arrived], units[:arrived])
+    return arena, (nodes[:filled], counts[:filled], case[:arrived], units[:arrived]), lost
 
 
 @compiled
-def _gather(first: Any, stop: Any, placed: Any, arena: Any, sums: Any) -> Any:
-    """Put the cases of a range of placed instances into the arena, each once, with all of its units."""
-    case, units = placed
-    most = min(stop - first, len(sums))
-    arena = (_longer(arena[0], 0, most), _longer(arena[1], 0, most), _longer(arena[2], 0, most))
-    count = 0
+def _follow(first: Any, stop: Any, node: Any, branch: Any, cases: Any, arena: Any, paths: Any, known: Any) -> Any:
+    """Leave of a node's instances those that take one of its branches; returns where they end."""
+    case, units, _ = arena
+    steps, start = paths.steps, paths.branch_start[node]
+    slot = steps.slot_of[node]
+    column = steps.signs[slot].column
+    total, running = known[start : paths.branch_start[node + 1]].sum(), known[start : start + branch].sum()
+    low = running / total if total else 0.0
+    high = (running + known[start + branch]) / total if total else 0.0
+    at = first
     for i in range(first, stop):
-        if sums[case[i]] == 0:
-            arena[0][count] = case[i]
-            count += 1
-        sums[case[i]] += units[i]
-    for i in range(count):
-        arena[1][i] = sums[arena[0][i]]
-        sums[arena[0][i]] = 0
-    return arena, count
+        b, share = _branch_of(case[i], column, slot, cases.cells, steps), units[i]
+        if b == NO_BRANCH:
+            share = np.int64(units_before(units[i], high) - units_before(units[i], low))
+        case[at], units[at] = case[i], share
+        at += b in (branch, NO_BRANCH) and share > 0
+    return at
 
 
 @compiled
-def send_divided(
-    placed: Any, ranges: Any, pairs: Any, cases: Any, paths: Any, units: Any, memory: Any, hopeless: Any
-) -> Any:
-    """Changes of class weights at the leaves of each pair; returns the worker's arena, and the rows."""
-    arena, known, room, sums, totals = memory
-    filled, wide = 0, len(totals)
-    rows_pair, rows_leaf = np.empty(16, np.int64), np.empty(16, np.int64)
-    rows_units = np.empty(16 * wide, np.int64)
-    for p in range(len(pairs.top)):
-        hopeless[p] = pairs.allowed[p] < 0
-        if hopeless[p]:
+def to_top(stack: Any, tops: Any, cases: Any, arena: Any, paths: Any, known: Any, room: Any) -> Any:
+    """As :func:`to_leaf`, until some are at one of the tops, which ascend; its number takes the place of the leaf."""
+    steps, end = paths.steps, paths.end
+    while len(stack):
+        node, first, stop = stack.pop()
+        p = np.searchsorted(tops, node)
+        if tops[p] == node:
+            return arena, p, first, stop
+        branches = np.int64(steps.signs[steps.slot_of[node]].first)
+        n_branches, kept, last = paths.branch_start[node + 1] - paths.branch_start[node], 0, 0
+        for b in range(n_branches):
+            below = steps.node_of[branches + b]
+            while p < len(tops) and tops[p] < below:
+                p += 1
+            room.kept[b] = p < len(tops) and tops[p] < end[below]
+            if room.kept[b]:
+                kept, last = kept + 1, b
+        if kept == 1:
+            stop = _follow(first, stop, node, last, cases, arena, paths, known)
+            if stop > first:
+                stack.append((steps.node_of[branches + last], first, stop))
             continue
-        arena, count = _gather(ranges[0][p], ranges[1][p], placed, arena, sums)
-        stack = [(np.int64(pairs.branch[p]), np.int64(0), np.int64(count))]
-        while len(stack):
-            arena, leaf, first, stop = _to_leaf(stack, cases, arena, paths, known, room)
-            if leaf < 0:
-                continue
-            totals[:] = -units[leaf]
-            for i in range(first, stop):
-                totals[cases.classes[arena[0][i]]] += arena[1][i]
-            if (totals != 0).any():
-                rows_pair, rows_leaf = _longer(rows_pair, filled, filled + 1), _longer(rows_leaf, filled, filled + 1)
-                rows_units = _longer(rows_units, filled * wide, (filled + 1) * wide)
-                rows_pair[filled], rows_leaf[filled] = p, leaf
-                rows_units[filled * wide : (filled + 1) * wide] = totals
-                filled += 1
-    return arena, rows_pair[:filled], rows_leaf[:filled], rows_units[: filled * wide]
-
-
-class Memory(NamedTuple):
-    """What one worker keeps between tasks."""
-
-    arena: tuple[Any, Any, Any]
-    known: Any
-    room: tuple[Any, Any]
-    sums: Any
-    totals: Any
-
-
-class Instances(NamedTuple):
-    """Instances at leaves, in the order of these."""
-
-    leaf: Any  # int64: those that have instances, ascending
-    count: Any  # int64: how many of them each has
-    case: Any  # int32
-    units: Any  # int64
-
-
-class DividedPlacement:
-    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
-
-    def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
-        self._crew, self._end, self._n_classes = crew, tree.end, problem.settings.n_classes
-        n, tested = problem.table.n_cases, tested_attributes(tree)
-        word = row_type(problem.table, tested)
-        self._steps = steps_of(tree, tested, word)
-        self._paths = (self._steps, tree.branch_start)
-        rows = np.empty((n, len(tested)), word)
-        fill_rows(problem.table, tested, 0, rows)
-        self._cases = Cases(rows, problem.table.classes)
-        self._most = int(np.diff(tree.branch_start).max(initial=2))
-        self._known = np.zeros(len(tree.branch), np.int64)
-        self._memory: LifoQueue[Memory] = LifoQueue()
-        memory = self._take_memory()
-        memory.arena[0][:n], memory.arena[1][:n] = np.arange(n), problem.units
-        case, units = paged_lists(1, PLACED * n, np.int32), paged_lists(1, PLACED * n, np.int64)
-        arrived = self._down(n, 0, memory, case.entries[0], units.entries[0])[1]
-        self._case, self._units = case.of_part(arrived.case), units.of_part(arrived.units)
-        self._leaf, self._start = arrived.leaf, _starts(arrived.count)
-
-    def known(self, tree: Tree) -> Int64s:
-        """Units of the cases that take each entry of ``tree.branch`` with a known value."""
-        return self._known
-
-    def cut(self, nodes: Int64s) -> None:
-        """The cases below these nodes are at them from now on."""
-        self._steps.signs["first"][self._steps.slot_of[nodes]] = 0
-        low, high = self._leaves(nodes)
-        held = high > low
-        self._leaf[low[held]] = nodes[held]
-        kept = np.zeros(len(self._start), np.int64)  # the leaves between low and high are no longer, below 0 here
-        np.subtract.at(kept, low[held] + 1, 1)
-        np.add.at(kept, high[held], 1)
-        stays = np.cumsum(kept) == 0
-        self._leaf, self._start = self._leaf[stays[:-1]], self._start[stays]
-
-    def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
-        """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        paths = self._paths
-        first, stop = self._ranges(pairs.top)
-        hopeless = np.zeros(len(pairs.top), np.bool_)
-        large = LARGE * int(self._start[-1])
-
-        def job(here: slice) -> tuple[Int64s, Int64s, Int64s]:
-            memory = self._take_memory()
-            some = Pairs(*(x[here] for x in pairs))
-            ranges = (first[here], stop[here])
-            arena, pair, leaf, change = send_divided(
-                self._placed, ranges, some, self._cases, paths, units, memory, hopeless[here]
-            )
-            if int((stop - first)[here].sum()) < large:
-                self._memory.put(memory._replace(arena=arena))
-            return pair + here.start, leaf, change.reshape(len(pair), units.shape[1])
-
-        parts = self._crew.run(job, [(share,) for share in self._crew.shares(stop - first + 1)])
-        return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
-
-    def raise_branches(self, tree: Tree, pairs: Pairs) -> Int64s:
-        """All cases of each top are at the leaves of its branch from now on."""
-        memory, moved = self._take_memory(), []
-        order = np.argsort(pairs.top)
-        first, stop = self._ranges(pairs.top[order])
-        for p, low, high in zip(order.tolist(), first.tolist(), stop.tolist(), strict=True):
-            arena, count = _gather(low, high, self._placed, memory.arena, memory.sums)
-            case, units = np.empty(count, np.int32), np.empty(count, np.int64)
-            memory = memory._replace(arena=arena)
-            arena, arrived = self._down(count, int(pairs.branch[p]), memory, case, units)
-            memory = memory._replace(arena=arena)
-            moved.append(arrived)
-        self._memory.put(memory)
-        low, high = self._leaves(pairs.top[order])
-        self._case = _joined(self._case, first, stop, [arrived.case for arrived in moved])
-        self._units = _joined(self._units, first, stop, [arrived.units for arrived in moved])
-        count, leaf = PagedLists(np.diff(self._start)[None, :], None), PagedLists(self._leaf[None, :], None)
-        self._start = _starts(_joined(count, low, high, [arrived.count for arrived in moved]).entries[0])
-        self._leaf = _joined(leaf, low, high, [arrived.leaf for arrived in moved]).entries[0]
-        raise_over(self._steps, pairs.top, pairs.branch)
-        return self._known
-
-    @property
-    def _placed(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Cases and units of the instances."""
-        return self._case.entries[0], self._units.entries[0]
-
-    def _down(
-        self, count: int, node: int, memory: Memory, case: npt.NDArray[Any], units: npt.NDArray[Any]
-    ) -> tuple[Any, Instances]:
-        """Send what is in a worker's arena down from a node, and note the known units on the way."""
-        out = np.empty(16, np.int64), np.empty(16, np.int64), case, units
-        arena, arrived = descend(count, node, self._cases, memory.arena, self._paths, self._known, memory.room, out)
-        return arena, Instances(*arrived)
-
-    def _leaves(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
-        """First and stop of the leaves with instances at and below each node."""
-        return np.searchsorted(self._leaf, nodes), np.searchsorted(self._leaf, self._end[nodes])
-
-    def _ranges(self, nodes: Int64s) -> tuple[Int64s, Int64s]:
-        """First and stop of the placed instances at and below each node."""
-        low, high = self._leaves(nodes)
-        return self._start[low], self._start[high]
-
-    def _take_memory(self) -> Memory:
-        try:
-            return self._memory.get_nowait()
-        except Empty:
-            n = len(self._cases.classes)
-            mark = np.int8 if self._most <= 1 << 7 else np.int32
-            arena = (_room(ARENA * n, np.int32), _room(ARENA * n, np.int64), _room(ARENA * n, mark))
-            room = (np.empty(self._most, np.int64), np.empty(self._most, np.float64))
-            sums = np.zeros(n, np.int64)
-            return Memory(arena, self._known.copy(), room, sums, np.empty(self._n_classes, np.int64))
-
-
-def _room(n: int, word: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Memory that is the system's again when nobody needs it."""
-    room: npt.NDArray[Any] = paged_lists(1, n, word).entries[0]
-    return room
-
-
-def _starts(counts: Int64s) -> Int64s:
-    """Where each of some ranges begins, and where the last ends."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
-def _joined(old: PagedLists, first: Int64s, stop: Int64s, new: list[npt.NDArray[Any]]) -> PagedLists:
-    """A list with other numbers in the place of some ranges, which are in order; the old one is given up on the way."""
-    edges, array = [0, *stop.tolist()], old.entries[0]
-    kept = zip(edges, [*first.tolist(), len(array)], strict=True)
-    n = len(array) + sum(map(len, new)) - int((stop - first).sum())
-    joined, at = paged_lists(1, n, array.dtype), 0
-    for (low, high), piece in zip(kept, [*new, array[:0]], strict=True):
-        for start in range(low, high, JOINED_AT_A_TIME):
-            end = min(high, start + JOINED_AT_A_TIME)
-            joined.entries[0, at : at + end - start] = array[start:end]
-            old.give_up(0, start, end)
-            at += end - start
-        joined.entries[0, at : at + len(piece)] = piece
-        at += len(piece)
-    return joined.of_part(joined.entries[0, :n])
+        n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+        if unknown:
+            _count_shares(first, stop, n_branches, arena, room)
+        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+    return arena, np.int64(-1), np.int64(0), np.int64(0)

@@ -6,7 +6,8 @@ Memory is needed in three stages; a part that outlives a stage counts in each::
     growing    lists  distinct values  codes  spare lists  H marks  scratch of the workers  tree
     pruning                                   values in order       scratch of the workers  tree
 
-Whole cases leave their lists and spare lists to the values that pruning writes in the order of leaves.
+Whole cases leave their lists and spare lists to the values that pruning writes in the order of leaves. The values of
+divided cases are read where they are, if each column is in one piece.
 
 What depends on the values is estimated: whether a continuous column has few values, from a sample of it; the size of
 the tree, and how often unknown values divide cases, from what tables of that kind were seen to take
@@ -21,9 +22,9 @@ from typing import NamedTuple
 
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
-from c45gpu.kernels.cpu_descend import PLACED
 from c45gpu.kernels.cpu_finishing import most_finished
 from c45gpu.kernels.cpu_lists import layout_for
+from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST, LARGE
 from c45gpu.kernels.cpu_score import room_bytes
 from c45gpu.kernels.cpu_work import Work, work_of, work_of_schema
 from c45gpu.kernels.level import Problem
@@ -137,17 +138,23 @@ def _pruning(work: Work) -> Iterator[Part]:
     n = work.n_cases
     nodes = n // CASES_OF_A_NODE + 2 * work.most_branches
     yield Part("tree", nodes * (NODE_BYTES + NODE_CLASS_BYTES * work.n_classes), (GROWING, PRUNING))
+    if work.divided:
+        yield from _pruning_divided(work)
+        return
     again = 2 * _list_bytes(work) if work.whole else 0
     yield Part("values in order", max(0, n * work.columns * work.row_bytes - again), (PRUNING,))
-    divisions = LEAF_DIVISIONS + BRANCH_LEAF_DIVISIONS * math.sqrt(work.most_branches - 2)
-    instances = 1 + divisions * work.unknown
-    divided = int(12 * n * instances * (1 if instances <= PLACED else 1.5))  # half as much is there twice as room grows
-    placed = divided if work.divided else 20 * n if work.whole else 36 * n
-    yield Part("cases at leaves", placed, (PRUNING,))
-    if work.divided:
-        # all cases at their node, once more as they are divided, and a sum of each
-        of_case = 2 * (12 + work.mark_bytes) + 8 + 16 * work.unknown
-        yield Part("cases under way", work.threads * int(n * of_case), (PRUNING,))
+    yield Part("cases at leaves", 20 * n if work.whole else 36 * n, (PRUNING,))
+
+
+def _pruning_divided(work: Work) -> Iterator[Part]:
+    n, mark = work.n_cases, work.mark_bytes
+    yield Part("values in one piece", n * work.copied, (PRUNING,))
+    at_leaves = 1 + (LEAF_DIVISIONS + BRANCH_LEAF_DIVISIONS * math.sqrt(work.most_branches - 2)) * work.unknown
+    yield Part("instances held", int(12 * n * min(at_leaves, max(HELD, HELD_AT_LEAST / n))), (PRUNING,))
+    # all cases at their node, once more as they are divided, and those that wait
+    instances = 2 + work.most_branches * work.unknown
+    arenas = instances * (12 + mark) * (1 + LARGE)  # and what workers keep between tasks
+    yield Part("cases under way", int(n * (arenas + 4 * work.threads)), (PRUNING,))  # and a place for each case
 
 
 def instances_of_case(unknown: float, most_branches: int = 2) -> float:

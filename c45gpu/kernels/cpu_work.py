@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.schema import Schema
+from c45gpu.data.table import Table
 from c45gpu.kernels.cpu_lists import MOST_CODES
 from c45gpu.kernels.level import Problem
 
@@ -48,6 +49,8 @@ class Work(NamedTuple):
         Workers may finish nodes.
     weighted : bool
         Cases have weights of their own.
+    copied : int
+        Bytes of a case's values in columns that are not in one piece, or not of the precision that all have together.
     """
 
     n_cases: int
@@ -66,6 +69,7 @@ class Work(NamedTuple):
     near: bool = False
     finishes: bool = True
     weighted: bool = False
+    copied: int = 0
 
     @property
     def listed(self) -> float:
@@ -120,14 +124,24 @@ def work_of(problem: Problem, threads: int) -> Work:
     few = [x is not None and x.dtype.kind == "f" and looks_short(x, len(x) == table.n_cases) for x in samples]
     dtypes = [None if column is None else column.dtype for column in table.columns]
     near, divided = problem.settings.gap > 0, not problem.whole and table.has_unknown()
-    return work_of_schema(table.schema, dtypes, table.n_cases, threads, few)._replace(
+    work = work_of_schema(table.schema, dtypes, table.n_cases, threads, few)
+    return work._replace(
         whole=problem.whole and not near and bool((problem.units == 1).all()),
         divided=divided,
         unknown=share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
         near=near,
         finishes=problem.may_finish,
         weighted=table.weights is not None,
+        copied=sum(_copied_bytes(table, a, work.row_bytes) for a in table.schema.used),
     )
+
+
+def _copied_bytes(table: Table, attribute: int, row_bytes: int) -> int:
+    """What a value takes if its column cannot be read where it is, else 0."""
+    column = table.column_in_place(attribute)
+    n_bytes = 4 if table.schema.attributes[attribute].kind == "discrete" else row_bytes
+    in_place = isinstance(column, np.ndarray) and column.flags.c_contiguous and column.itemsize == n_bytes
+    return 0 if in_place else n_bytes
 
 
 def sample_rows(n_cases: int) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from c45gpu.kernels import cpu_descend, cpu_pages
+from c45gpu.kernels import cpu_pages, cpu_prune_divided
 from c45gpu.kernels.cpu_pages import LITTLE, paged_lists
 from tests.kernels.seeded import TABLES, on_cpu, reference_model, same
 
@@ -59,5 +59,5 @@ def test_a_little_memory_is_kept() -> None:
 @pytest.mark.parametrize("name", ["unknown values", "unknown values and weights"])
 def test_trees_do_not_depend_on_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_pages, "LITTLE", 1)
-    monkeypatch.setattr(cpu_descend, "JOINED_AT_A_TIME", 1500)  # a page or so of them is given up at a time
+    monkeypatch.setattr(cpu_prune_divided, "JOINED_AT_A_TIME", 1500)  # a page or so of them is given up at a time
     assert same(on_cpu(TABLES[name]()), reference_model(name))

@@ -19,6 +19,7 @@ from c45gpu.kernels import cpu, cpu_finishing, cpu_plan
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, plan, rows_that_fit
 from c45gpu.kernels.cpu_plan import size as said
+from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST
 from c45gpu.kernels.cpu_work import Work, work_of
 from tests.kernels.seeded import TABLES, many_valued, mixed, with_unknown, with_weights
 
@@ -86,6 +87,14 @@ def test_16_bytes_an_entry_where_a_tenth_of_all_values_is_unknown() -> None:
         assert (memory.of_stage(GROWING) - named(memory)["tree"]) / (n * columns) < 16
 
 
+@pytest.mark.parametrize("branches", [2, 20])
+def test_16_bytes_an_entry_when_a_tree_of_divided_cases_is_pruned(branches: int) -> None:
+    """The allowance for the tree left aside."""
+    for n, columns in ((1_000_000, 9), (10_000_000, 28), (1_000_000, 500)):
+        memory = plan(with_a_tenth_unknown(columns, n)._replace(most_branches=branches))
+        assert (memory.of_stage(PRUNING) - named(memory)["tree"]) / (n * columns) < 16
+
+
 def test_lists_are_of_known_values() -> None:
     parts = named(plan(with_a_tenth_unknown(10, N)))
     assert parts["lists"] == 10 * 4 * N + N  # the rows are in one, too
@@ -116,8 +125,22 @@ def test_nodes_that_many_workers_finish_take_more_than_moving_a_level() -> None:
 
 def test_branches_take_more() -> None:
     few, some, many = (with_a_tenth_unknown()._replace(most_branches=b, finishes=False) for b in (2, 128, 129))
-    assert named(plan(some))["cases at leaves"] > named(plan(few))["cases at leaves"]
+    assert named(plan(some))["cases under way"] > named(plan(few))["cases under way"]
     assert named(plan(many))["marks"] > 4 * named(plan(some))["marks"]
+
+
+def test_instances_are_held_for_every_leaf_of_small_tables_only() -> None:
+    held = [named(plan(with_a_tenth_unknown(10, n)))["instances held"] / (12 * n) for n in (10_000, 300_000, 10**7)]
+    assert held == pytest.approx([1 + 3.4, HELD_AT_LEAST / 300_000, HELD])
+
+
+def test_columns_that_are_not_read_in_place() -> None:
+    table = with_unknown(mixed(0, 20_000), 0.1)
+    assert work_of(pose(table, Options()), 1).copied == 0
+    columns = [None if x is None else np.repeat(x, 2)[::2] for x in table.columns]
+    apart = work_of(pose(replace(table, columns=columns, _ranks={}), Options()), 1)
+    assert apart.copied == sum(4 if x is not None and x.dtype == np.int32 else apart.row_bytes for x in columns)
+    assert named(plan(apart))["values in one piece"] == 20_000 * apart.copied
 
 
 def test_columns_are_looked_at() -> None:

@@ -18,18 +18,19 @@ from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prune import ErrorBasedPruning
-from c45gpu.kernels import cpu_counting
+from c45gpu.kernels import cpu_counting, cpu_prune_divided
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_descend import DividedPlacement
 from c45gpu.kernels.cpu_prune import WholePlacement
+from c45gpu.kernels.cpu_prune_divided import DividedPlacement
 from c45gpu.kernels.descend import Placement, sums
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, Tree, ranges
-from tests.kernels.seeded import TABLES, reference_model
+from tests.golden_trees import inner, leaf, tree_of
+from tests.kernels.seeded import TABLES, reference_model, table_of
 from tests.strategies import Asked, Sample, asked, larger_samples
 
 pytestmark = pytest.mark.usefixtures("kernels")
@@ -128,6 +129,55 @@ def test_pruning_step_by_step(name: str, confidence: float, crew: Crew) -> None:
     pruned = Judge(tree, twins, problem, confidence).run()  # type: ignore[arg-type]
     assert twins.raised or name not in RAISING
     assert pruned.equals(ErrorBasedPruning(tree, Loaded(problem), problem, confidence).run())
+
+
+def few_held(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """No more than so many instances of a case are held."""
+    monkeypatch.setattr(cpu_prune_divided, "HELD", most)
+    monkeypatch.setattr(cpu_prune_divided, "HELD_AT_LEAST", 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("name", DIVIDED)
+def test_few_instances_are_held(name: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_held(monkeypatch, 1)
+    problem, tree, crew = pose(TABLES[name](), Options()), reference_model(name).unpruned, Crew(threads)
+    twins = Twins(problem, crew)
+    pruned = Judge(tree, twins, problem, 0.25).run()  # type: ignore[arg-type]
+    placed = placement(problem, tree, crew)
+    assert isinstance(placed, DividedPlacement)
+    assert len(placed._placed[0]) <= problem.table.n_cases < len(Placement(problem, tree)._case)
+    assert pruned.equals(reference_model(name).pruned)
+    crew.dismiss()
+
+
+def test_every_instance_of_a_small_table_is_at_its_leaf(crew: Crew) -> None:
+    problem, tree = pose(TABLES["unknown values"](), Options()), reference_model("unknown values").unpruned
+    placed = DividedPlacement(problem, tree, crew)
+    assert (tree.kind[placed._node] == LEAF).all()
+    np.testing.assert_array_equal(placed._placed[0], Placement(problem, tree)._case)
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_a_case_that_is_lost_where_all_values_are_unknown(
+    most: int, crew: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all cases of node 1, node 2 gives node 3 no unit of the only case that has a value there."""
+    few_held(monkeypatch, most)
+    below = inner("threshold", 2, inner("threshold", 3, leaf(1), leaf(0), cut=0.5), leaf(1), cut=0.5)
+    top = inner("threshold", 0, inner("threshold", 1, below, leaf(1), cut=0.5), leaf(1), cut=0.5)
+    low, no = 0.0, np.nan
+    values = [[1, 0, 0, 0], [low, 0, no, 0], [low, 0, 0, no], [low, 0, 1, 0], [low, 1, 1, 0], [low, 0, no, no]]
+    table = table_of(list(np.array(values, np.float32).T.copy()), np.zeros(6), 1)
+    problem = replace(pose(table, Options()), units=np.array([5, 2, 1000, 10, 1 << 40, 1 << 41]))
+    tree = tree_of(top, table.schema)
+    twins = Twins(problem, crew)
+    twins.place(tree).known(tree)
+    raise_some(tree, twins, Pairs(np.array([1]), np.array([2]), np.array([1 << 50])))
+    units = units_at_leaves(problem, twins.theirs, tree.n_nodes)
+    assert units.sum() < problem.units.sum() - 1000
+    for branch in (2, 8):
+        twins.send(tree, units, Pairs(np.array([0]), np.array([branch]), np.array([1 << 50])))
 
 
 def grown_on_cpu(name: str) -> tuple[Problem, Tree, Int32s]:
@@ -243,10 +293,15 @@ class Loaded(ReferenceEngine):
         self.load(problem)
 
 
-@given(sample=larger_samples(), question=asked(), seed=st.integers(0, 2**32 - 1))
-def test_any_pairs(sample: Sample, question: Asked, seed: int) -> None:
+@given(larger_samples(), asked(), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 100]))
+def test_any_pairs(sample: Sample, question: Asked, seed: int, threads: int, held: int) -> None:
     """Pruning asks for the largest branch only; here any branch is sent to, raised, or cut."""
-    chance, crew = np.random.default_rng(seed), Crew(2)
+    with pytest.MonkeyPatch.context() as patch:
+        few_held(patch, held)
+        ask_any_pairs(sample, question, np.random.default_rng(seed), Crew(threads))
+
+
+def ask_any_pairs(sample: Sample, question: Asked, chance: np.random.Generator, crew: Crew) -> None:
     problem = pose(sample.table, question.options)
     grower = Grower(ReferenceEngine(), problem)
     for _ in grower:
