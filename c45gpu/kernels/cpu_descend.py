@@ -130,16 +130,16 @@ def _divide(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> No
 
 @compiled
 def _separate(
-    first: Any, stop: Any, n_branches: Any, stack: Any, branches: Any, arena: Any, paths: Any, room: Any
+    first: Any, stop: Any, n_branches: Any, stack: Any, branches: Any, arena: Any, paths: Any, room: Any, empty: Any
 ) -> Any:
-    """Put the kept branches of a node, which have been counted, in its place, the first one last.
+    """Put the kept branches of a node, which have been counted, in its place, the first one last; `empty` ones or not.
 
     Returns the arena, which may have been replaced by a longer one.
     """
     steps, place = paths.steps, stop
     for b in range(n_branches - 1, -1, -1):
         room.place[b] = place
-        if room.kept[b] and room.count[b]:
+        if room.kept[b] and (room.count[b] or empty):
             low = place - stop + first
             stack.append((steps.node_of[branches + b], low, low + room.count[b]))
             place += room.count[b]
@@ -157,6 +157,7 @@ def to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
 
     `stack` has the nodes with instances, and where these lie, the last of the arena on top. Returns the arena, which
     may have been replaced by a longer one, the leaf, and where its instances lie; a leaf of -1 when none are left.
+    None may be at a leaf, where a case's share has come to be less than a unit.
     """
     steps = paths.steps
     while len(stack):
@@ -168,7 +169,7 @@ def to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
         room.kept[:n_branches] = True
         if unknown:
             _count_shares(first, stop, n_branches, arena, room)
-        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, True)
     return arena, np.int64(-1), np.int64(0), np.int64(0)
 
 
@@ -194,7 +195,7 @@ def note_known(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room:
         if inner:
             if unknown:
                 _count_shares(first, stop, n_branches, arena, room)
-            arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+            arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, False)
     return arena, lost
 
 
@@ -225,7 +226,7 @@ def hold(
                 known[begin : begin + n_branches] = room.weight[:n_branches]
                 for b in range(n_branches):
                     spread[steps.node_of[branches + b]] = left
-                arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+                arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, False)
                 continue
         wanted = arrived + stop - first
         nodes, counts = longer(nodes, filled, filled + 1), longer(counts, filled, filled + 1)
@@ -282,5 +283,5 @@ def to_top(stack: Any, tops: Any, cases: Any, arena: Any, paths: Any, known: Any
         n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
         if unknown:
             _count_shares(first, stop, n_branches, arena, room)
-        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room)
+        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, False)
     return arena, np.int64(-1), np.int64(0), np.int64(0)

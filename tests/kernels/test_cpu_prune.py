@@ -158,19 +158,22 @@ def test_every_instance_of_a_small_table_is_at_its_leaf(crew: Crew) -> None:
     np.testing.assert_array_equal(placed._placed[0], Placement(problem, tree)._case)
 
 
+def in_a_chain(values: list[list[float]], units: list[int]) -> tuple[Problem, Tree]:
+    """Nodes 0 to 3 are one below the other and each test a value for 0 or 1; the rest are leaves."""
+    below = inner("threshold", 2, inner("threshold", 3, leaf(1), leaf(0), cut=0.5), leaf(1), cut=0.5)
+    top = inner("threshold", 0, inner("threshold", 1, below, leaf(1), cut=0.5), leaf(1), cut=0.5)
+    table = table_of(list(np.array(values, np.float32).T.copy()), np.zeros(len(values)), 1)
+    return replace(pose(table, Options()), units=np.array(units)), tree_of(top, table.schema)
+
+
 @pytest.mark.parametrize("most", [1, 1 << 20])
 def test_a_case_that_is_lost_where_all_values_are_unknown(
     most: int, crew: Crew, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With all cases of node 1, node 2 gives node 3 no unit of the only case that has a value there."""
     few_held(monkeypatch, most)
-    below = inner("threshold", 2, inner("threshold", 3, leaf(1), leaf(0), cut=0.5), leaf(1), cut=0.5)
-    top = inner("threshold", 0, inner("threshold", 1, below, leaf(1), cut=0.5), leaf(1), cut=0.5)
-    low, no = 0.0, np.nan
-    values = [[1, 0, 0, 0], [low, 0, no, 0], [low, 0, 0, no], [low, 0, 1, 0], [low, 1, 1, 0], [low, 0, no, no]]
-    table = table_of(list(np.array(values, np.float32).T.copy()), np.zeros(6), 1)
-    problem = replace(pose(table, Options()), units=np.array([5, 2, 1000, 10, 1 << 40, 1 << 41]))
-    tree = tree_of(top, table.schema)
+    values = [[1, 0, 0, 0], [0, 0, np.nan, 0], [0, 0, 0, np.nan], [0, 0, 1, 0], [0, 1, 1, 0], [0, 0, np.nan, np.nan]]
+    problem, tree = in_a_chain(values, [5, 2, 1000, 10, 1 << 40, 1 << 41])
     twins = Twins(problem, crew)
     twins.place(tree).known(tree)
     raise_some(tree, twins, Pairs(np.array([1]), np.array([2]), np.array([1 << 50])))
@@ -178,6 +181,19 @@ def test_a_case_that_is_lost_where_all_values_are_unknown(
     assert units.sum() < problem.units.sum() - 1000
     for branch in (2, 8):
         twins.send(tree, units, Pairs(np.array([0]), np.array([branch]), np.array([1 << 50])))
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_a_leaf_that_loses_its_last_unit(most: int, crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has a share of one case, which comes to be less than a unit."""
+    few_held(monkeypatch, most)
+    values = [[1, 0, 0, 0], [0, 0, np.nan, 0], [0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 1, 0]]
+    problem, tree = in_a_chain(values, [5, 2, 1000, 10, 1 << 40])
+    twins = Twins(problem, crew)
+    twins.place(tree)
+    units = units_at_leaves(problem, twins.theirs, tree.n_nodes)
+    changes = twins.send(tree, units, Pairs(np.array([1]), np.array([2]), np.array([1 << 50])))
+    assert (changes.leaf[0], units[4, 0], changes.units[0, 0]) == (4, 1, -1)
 
 
 def grown_on_cpu(name: str) -> tuple[Problem, Tree, Int32s]:
