@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -29,18 +27,16 @@ from c45gpu.kernels.cuda_counts import scan_cells
 from c45gpu.kernels.cuda_device import Done, Sizes
 from c45gpu.kernels.cuda_finish import Growing, finish
 from c45gpu.kernels.cuda_finish_plan import SHARED_CELLS, plan
-from c45gpu.kernels.cuda_finishing import Finisher
 from c45gpu.kernels.level import Candidates
 from c45gpu.kernels.reference import ReferenceEngine
 from tests.cuda_emulator import Emulation
-from tests.kernels import seeded
+from tests.kernels import cuda_memory, seeded
 from tests.kernels.cuda_gate import table
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher, emulated_engine
 from tests.kernels.seeded import table_of
 from tests.kernels.test_cuda_engine import TILES, fan, same_tree
 from tests.kernels.test_cuda_measures import TABLES as SCORED
 from tests.kernels.test_cuda_measures import assert_same_scores
-from tests.kernels.test_cuda_prune import Measured, PlainArrays
 from tests.strategies import Asked, Sample, asked, larger_samples, samples
 
 GOLDEN = Path(__file__).parents[2].parent / "shared" / "golden" / "sets"
@@ -208,41 +204,9 @@ def test_as_many_together_as_there_is_memory_for() -> None:
     assert 0 == launches_of_finish(100) < launches_of_finish(1 << 20) < launches_of_finish(ROOM // 2)
 
 
-class Idle(Measured):
-    """Runs no kernel; of the records there is room for, half are there in the end."""
-
-    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
-        if kernel is finish:
-            growing, rows = arguments[0], arguments[-1]
-            rows[:] = np.diff(growing.roots.offset)
-            growing.records.parent[:] = -1
-        self.note()
-
-    def down(self, array: Any) -> Any:
-        self.note()
-        return array
-
-
-@pytest.mark.parametrize("n_classes", [2, 20])
-@pytest.mark.parametrize("n_columns", [3, 40])
-def test_memory_is_as_planned(n_classes: int, n_columns: int) -> None:
-    random, n = np.random.default_rng(0), 4000
-    columns = [random.random(n).astype(np.float32) for _ in range(n_columns - 1)]
-    cases = table_of([*columns, (random.integers(0, 3, n), 3)], random.integers(0, n_classes, n), n_classes)
-    launcher, sizes = Idle(Emulation(0)), Sizes(finish_cases=0)
-    engine, problem = CudaEngine(PlainArrays(lambda: None), launcher, sizes), pose(cases, Options())
-    frontier = engine.load(problem)
-    level, training, device = (engine.__dict__[name] for name in ("_level", "_training", "_device"))
-    device.sizes = sizes._replace(finish_cases=n)
-    finisher = Finisher(device, training, problem.facts, may_finish=True)
-    tracemalloc.start()
-    with mock.patch.object(device, "down", launcher.down):
-        left, found = finisher.run(level, np.zeros(1, np.int64), frontier.class_weights)
-    tracemalloc.stop()
-    assert (len(left), found is not None) == (0, True)
-    how = plan(n_columns, n_classes, n, sizes.threads, sizes.histogram_bytes)
-    planned = n * how.case_bytes + how.block_bytes  # one node, one block
-    assert 0.5 * planned < launcher.peak < planned
+def test_memory_is_as_planned() -> None:
+    for size, (peak, planned) in zip(cuda_memory.FINISHED, cuda_memory.measured("finishing"), strict=True):
+        assert 0.5 * planned < peak < planned, size
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 100])

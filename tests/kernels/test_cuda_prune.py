@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import random
-import tracemalloc
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from c45gpu.induction.prune import ErrorBasedPruning
 from c45gpu.induction.train import train
 from c45gpu.kernels import cuda_prune
 from c45gpu.kernels.cuda_device import Device, Sizes
-from c45gpu.kernels.cuda_prune import SAMPLES, WholePlacement, added_errors, placement_bytes
+from c45gpu.kernels.cuda_prune import SAMPLES, WholePlacement, added_errors
 from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.engine import Pairs
@@ -36,7 +34,7 @@ from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import LEAF, Tree, ranges
 from tests.cuda_emulator import Emulation
-from tests.cuda_emulator.host import ArrayModule
+from tests.kernels import cuda_memory
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher
 from tests.kernels.seeded import TABLES
 from tests.kernels.test_cpu_prune import Judge, Twins, cut, raise_some, some_pairs, units_at_leaves
@@ -281,47 +279,6 @@ class Placer:
         return placed(self.problem, tree, self.gpu, self.sizes)
 
 
-class PlainArrays(ArrayModule):
-    """NumPy without a record of what was written, which would take memory of its own."""
-
-    empty = staticmethod(np.empty)
-
-
-class Measured(EmulatedLauncher):
-    """Notes the most memory that arrays take between launches, which is what a device would hold."""
-
-    def __init__(self, gpu: Emulation) -> None:
-        super().__init__(gpu)
-        self.peak = 0
-
-    def note(self) -> None:
-        current, peak = tracemalloc.get_traced_memory()
-        arrays = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
-        held = sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
-        self.peak = max(self.peak, peak - (current - held))  # without what the emulator keeps
-
-    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
-        self.note()
-        super().__call__(kernel, blocks, threads, shared_bytes, arguments)
-        gc.collect()  # the emulator's cells
-        tracemalloc.reset_peak()
-
-
-@pytest.mark.parametrize("name", ["whole cases", "whole weights", "unknown values"])
-def test_memory_is_as_planned(name: str) -> None:
-    problem = pose(TABLES[name]().take(np.arange(1500)), Options(min_cases=100))
-    tree, table = grown(problem), problem.table
-    launcher = Measured(Emulation(0, checks=False))
-    pairs, units = root_pair(problem, tree, 1 << 60)
-    tracemalloc.start()
-    device = Device(PlainArrays(lambda: None), launcher, Sizes())
-    kind = DividedPlacement if table.has_unknown() else WholePlacement
-    cases = kind(device, problem, tree, device.up(table.classes.astype(np.uint16)))
-    cases.send(tree, units, pairs)
-    cases.raise_branches(tree, pairs)
-    launcher.note()
-    tracemalloc.stop()
-    instances = int(Placement(problem, tree).__dict__["_leaf"].size) if table.has_unknown() else None
-    tested = len(np.unique(tree.attribute[tree.kind != LEAF]))
-    planned = placement_bytes(table.n_cases, tested, 4, name == "whole weights", instances)
-    assert 0.5 * planned < launcher.peak < planned
+def test_memory_is_as_planned() -> None:
+    for name, (peak, planned) in zip(cuda_memory.PLACED, cuda_memory.measured("pruning"), strict=True):
+        assert 0.5 * planned < peak < planned, name
