@@ -22,7 +22,7 @@ from bench.measure import ROOT
 CLASS_BYTES: Final = 4  # as the workers send them
 NODE_BYTES: Final = 73  # of a tree with two classes, which every worker gets to prune its rows
 KNOWN_BYTES: Final = 8  # of a branch, that every worker answers then
-ENTRY_BYTES: Final = 48  # that a GPU moves of an entry at a level, counted by tests/kernels/test_cuda_traffic.py
+ENTRY_BYTES: Final = 16  # that a GPU moves of an entry at a level, counted by tests/kernels/test_cuda_traffic.py
 PACE_ROWS: Final = 10_000_000
 
 

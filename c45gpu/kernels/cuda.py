@@ -209,6 +209,7 @@ class CudaEngine:
             units=self._device.up(np.zeros(0, np.int64) if self._training.counted else problem.units),
             list_start=(stop - columns.counts)[:, None],
             list_stop=stop[:, None],
+            list_tile=np.zeros((len(stop), 1), np.int64),
             chunks=columns.chunks,
             layout=columns.layout,
             parent=np.full(1, -1, np.int64),

@@ -83,9 +83,9 @@ def tile_range(tile: Any, tiles: Tiles) -> Any:
 
 @on_device
 def run_range(first: Any, stop: Any) -> Any:
-    """The run of this thread among the entries of its block's tile."""
+    """The run of this thread among the entries of its block's tile; of odd length, so runs begin in different banks."""
     threads = cuda.blockDim.x
-    length = (stop - first + threads - 1) // threads
+    length = (stop - first + threads - 1) // threads | 1
     begin = min(first + cuda.threadIdx.x * length, stop)
     return begin, min(begin + length, stop)
 
@@ -139,6 +139,12 @@ def scan_runs(counts: Any, rows: Any) -> None:
 def scan_cells(rows: int, threads: int) -> int:
     """Counters of shared memory that :func:`scan_runs` works on."""
     return rows * (threads + -(-threads // GROUP))
+
+
+@on_device
+def scan_size(rows: Any, threads: Any) -> Any:
+    """As :func:`scan_cells`."""
+    return rows * (threads + (threads + GROUP - 1) // GROUP)
 
 
 @on_device

@@ -59,7 +59,7 @@ class Sizes(NamedTuple):
     """
 
     threads: int = 128
-    tile: int = 1024
+    tile: int = 1152  # nine for each thread
     few: int = 16
     shared_cells: int = 2048
     histogram_bytes: int = 256 << 20
@@ -80,7 +80,7 @@ class Layout(NamedTuple):
         class_bits = max(1, (n_classes - 1).bit_length())
         if least_bits == 32 and instances <= 1 << (31 - class_bits):
             return cls(31 - class_bits, 31)
-        return cls(62 - class_bits, 62)
+        return cls(55 - class_bits, 55)  # what is above it a block may use
 
     @property
     def bits(self) -> int:

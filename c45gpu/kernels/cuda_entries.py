@@ -9,6 +9,10 @@ lies before the range decides about the others::
     open         {1}   {}    {}    {0}   {0}          after each entry, of two branches
     new bit      1     1     0     1     0            in its branch
 
+A block reads its tile once, into shared memory, and looks up at once where each entry goes. Where the next level's
+lists are cut into tiles is known, so the class weights of those are added up as entries go there, and scoring need not
+read the lists for that.
+
 Ranges are combined over the threads of a tile, and over the tiles of a segment by looking back, which ends at once
 unless a tile is a single value and lacks a branch. Where branches are many, each keeps the number of the value of its
 last entry instead.
@@ -20,7 +24,17 @@ from typing import Any, NamedTuple
 
 from numba import cuda, int64
 
-from c45gpu.kernels.cuda_counts import Layout, class_of, id_of, is_new, on_device, run_range, scan_runs, tile_range
+from c45gpu.kernels.cuda_counts import (
+    Layout,
+    class_of,
+    id_of,
+    is_new,
+    on_device,
+    run_range,
+    scan_runs,
+    scan_size,
+    tile_range,
+)
 from c45gpu.kernels.cuda_device import Tiles
 from c45gpu.kernels.cuda_move import (
     Parts,
@@ -29,14 +43,19 @@ from c45gpu.kernels.cuda_move import (
     branches_of,
     cell_of,
     clear,
-    count_item,
+    goes,
     store_counts,
+    taken_and_place,
+    taken_of,
     units_at,
 )
 from c45gpu.kernels.cuda_score import Lists
+from c45gpu.kernels.cuda_tally import Tally, begin_tally, end_tally, tell, tell_all
 
 ALL = -1  # every branch
 MASK_BRANCHES = 62  # branches that a set has room for
+HELD_BITS = 56  # of an entry that a block holds; its branch stands above them
+EVERY = 63  # branch of an unknown value there
 
 
 class Sets(NamedTuple):
@@ -59,15 +78,43 @@ class Target(NamedTuple):
 
     entries: Any  # uint32 or uint64
     layout: Layout
+    tally: Tally
 
 
 @on_device
-def new_id(instance: Any, b: Any, places: Places) -> Any:
+def hold_entries(lists: Any, parts: Any, split: Any, first: Any, stop: Any, mine: Any, room: Any) -> None:
+    """Read a tile into shared memory from cell `room` on, above each entry its branch; waits for all threads after."""
+    for k in range(cuda.threadIdx.x, stop - first, cuda.blockDim.x):
+        word = int64(lists.entries[first + k])
+        taken = taken_of(id_of(word, lists.layout), parts)
+        mine[room + k] = word | (taken & EVERY) << HELD_BITS
+    cuda.syncthreads()
+
+
+@on_device
+def hold_places(
+    lists: Any, parts: Any, split: Any, first: Any, stop: Any, mine: Any, room: Any, size: Any, places: Any
+) -> None:
+    """As :func:`hold_entries`, and behind the tile where each instance went."""
+    for k in range(cuda.threadIdx.x, stop - first, cuda.blockDim.x):
+        word = int64(lists.entries[first + k])
+        taken, place = taken_and_place(id_of(word, lists.layout), parts, split, places)
+        mine[room + k] = word | (taken & EVERY) << HELD_BITS
+        mine[room + size + k] = place
+    cuda.syncthreads()
+
+
+@on_device
+def held_branch(held: Any) -> Any:
+    """The branch that stands above an entry."""
+    taken = held >> HELD_BITS
+    return int64(-1) if taken == EVERY else taken
+
+
+@on_device
+def new_id(place: Any, taken: Any, b: Any, places: Places) -> Any:
     """The number of an instance at a branch in the next level."""
-    place = int64(places.place[instance])
-    if places.room.shape[0] > 0 and places.room[instance + 1] > places.room[instance]:
-        return int64(places.spread[place + b])
-    return place
+    return place if taken >= 0 else int64(places.spread[place + b])
 
 
 @on_device
@@ -78,21 +125,20 @@ def moved_word(word: Any, new: Any, instance: Any, layout: Any, target: Layout) 
 
 
 @on_device
-def count_run_entries(lists: Any, parts: Any, split: Any, first: Any, stop: Any, mine: Any) -> Any:
-    """Count this thread's run by branch, and find what it opens and closes."""
+def count_run_entries(lists: Any, parts: Any, split: Any, run: Any, mine: Any, room: Any) -> Any:
+    """Count this thread's run of a tile that is held by branch, and find what it opens and closes."""
     t, threads = cuda.threadIdx.x, cuda.blockDim.x
     branches = branches_at(split, parts)
     clear(mine, branches, threads, t)
     opened, closed = int64(0), int64(0)
-    begin, end = run_range(first, stop)
-    for i in range(begin, end):
-        word = int64(lists.entries[i])
-        instance = id_of(word, lists.layout)
+    for k in range(run[0], run[1]):
+        word = mine[room + k]
         if is_new(word, lists.layout):
             opened, closed = (int64(1) << branches) - 1, int64(0)
-        low, high = branches_of(instance, parts, split)
+        taken, instance = held_branch(word), id_of(word, lists.layout)
+        low, high = branches_of(taken, parts, split)
         for b in range(low, high):
-            if units_at(instance, b, parts, split) > 0:
+            if goes(instance, taken, b, parts, split):
                 mine[b * threads + t] += 1
                 opened &= ~(int64(1) << b)
                 closed |= int64(1) << b
@@ -107,17 +153,14 @@ def count_entries(lists: Lists, parts: Parts, tiles: Tiles, counts: Any, sets: S
     split = parts.split_of[segment]
     branches = branches_at(split, parts)
     ends = scan_size(branches, threads)
-    mine[ends + t], mine[ends + threads + t] = count_run_entries(lists, parts, split, first, stop, mine)
+    room = ends + 2 * threads
+    hold_entries(lists, parts, split, first, stop, mine, room)
+    run = run_range(int64(0), stop - first)
+    mine[ends + t], mine[ends + threads + t] = count_run_entries(lists, parts, split, run, mine, room)
     store_counts(mine, branches, tile, segment, parts, tiles, counts)
     if t == 0:
         opened, closed = look_back_in_block(mine, ends, threads, branches)
         sets.opened[tile], sets.closed[tile] = opened, closed
-
-
-@on_device
-def scan_size(rows: Any, threads: Any) -> Any:
-    """As :func:`c45gpu.kernels.cuda_counts.scan_cells`."""
-    return rows * (threads + (threads + 16) // 17)
 
 
 @on_device
@@ -142,7 +185,12 @@ def move_entries(
     split = parts.split_of[segment]
     branches = branches_at(split, parts)
     ends = scan_size(branches, threads)
-    mine[ends + t], mine[ends + threads + t] = count_run_entries(lists, parts, split, first, stop, mine)
+    room = ends + 2 * threads
+    edges = room + 2 * tiles.size
+    begin_tally(mine, edges, branches, tile, segment, before, parts, tiles, target.tally)
+    hold_places(lists, parts, split, first, stop, mine, room, tiles.size, places)
+    run = run_range(int64(0), stop - first)
+    mine[ends + t], mine[ends + threads + t] = count_run_entries(lists, parts, split, run, mine, room)
     scan_runs(mine, branches)
     for b in range(branches):
         mine[b * threads + t] += before[cell_of(tile, segment, b, parts, tiles)]
@@ -152,27 +200,44 @@ def move_entries(
         opened |= sets.opened[other] & ~closed
         closed |= sets.closed[other] & ~opened
         other -= 1
-    move_run(lists, parts, split, run_range(first, stop), mine, opened, places, target)
+    held = Held(mine, room, room + tiles.size, edges)
+    move_run(lists, parts, split, run, held, opened, places, target)
+    end_tally(mine, edges, branches, parts.row[segment], target.tally)
+
+
+class Held(NamedTuple):
+    """What a block has in shared memory: next places by branch and thread, then these."""
+
+    cells: Any
+    words: Any  # the cell of the first entry
+    places: Any  # of the first new number
+    edges: Any  # of the tally
 
 
 @on_device
-def move_run(lists: Any, parts: Any, split: Any, run: Any, mine: Any, opened: Any, places: Any, target: Any) -> None:
+def move_run(
+    lists: Any, parts: Any, split: Any, run: Any, held: Held, opened: Any, places: Any, target: Target
+) -> None:
     """Write this thread's run; `opened` holds the branches whose next entry has a new value."""
-    t, threads = cuda.threadIdx.x, cuda.blockDim.x
-    for i in range(run[0], run[1]):
-        word = int64(lists.entries[i])
-        instance = id_of(word, lists.layout)
+    t, threads, mine = cuda.threadIdx.x, cuda.blockDim.x, held.cells
+    branches = branches_at(split, parts)
+    for k in range(run[0], run[1]):
+        word, place = mine[held.words + k], mine[held.places + k]
         if is_new(word, lists.layout):
             opened = int64(ALL)
-        low, high = branches_of(instance, parts, split)
+        taken, instance = held_branch(word), id_of(word, lists.layout)
+        low, high = branches_of(taken, parts, split)
         for b in range(low, high):
-            if units_at(instance, b, parts, split) > 0:
+            if goes(instance, taken, b, parts, split):
                 to = mine[b * threads + t]
                 mine[b * threads + t] = to + 1
                 new = (opened >> b) & 1 == 1
-                moved = moved_word(word, new, new_id(instance, b, places), lists.layout, target.layout)
+                moved = moved_word(word, new, new_id(place, taken, b, places), lists.layout, target.layout)
                 target.entries[to] = moved
                 opened &= ~(int64(1) << b)
+                if target.tally.counts.shape[0] > 0:
+                    units = units_at(instance, taken, b, parts, split)
+                    tell(mine, held.edges, branches, b, to, class_of(word, lists.layout), units, target.tally)
 
 
 def count_entries_of_many(lists: Lists, parts: Parts, tiles: Tiles, counts: Any, values: Values) -> None:
@@ -192,10 +257,11 @@ def count_entries_of_many(lists: Lists, parts: Parts, tiles: Tiles, counts: Any,
         word = int64(lists.entries[i])
         instance = id_of(word, lists.layout)
         value += 1 if is_new(word, lists.layout) else 0
-        count_item(instance, parts, split, counts, stride, offset)
-        low, high = branches_of(instance, parts, split)
+        taken = taken_of(instance, parts)
+        low, high = branches_of(taken, parts, split)
         for b in range(low, high):
-            if units_at(instance, b, parts, split) > 0:
+            if goes(instance, taken, b, parts, split):
+                counts[offset + b * stride] += 1
                 values.last[offset + b * stride] = value
     values.values[tile] = value
 
@@ -225,12 +291,17 @@ def move_entries_of_many(
         word = int64(lists.entries[i])
         instance = id_of(word, lists.layout)
         value += 1 if is_new(word, lists.layout) else 0
-        low, high = branches_of(instance, parts, split)
+        taken, place = taken_and_place(instance, parts, split, places)
+        low, high = branches_of(taken, parts, split)
         for b in range(low, high):
-            if units_at(instance, b, parts, split) > 0:
+            if goes(instance, taken, b, parts, split):
                 cell = cell_of(tile, segment, b, parts, tiles)
                 to, last = before[cell], int64(values.running[cell])
                 before[cell], values.running[cell] = to + 1, value
                 here = last >= 0 or value > 0
                 new = value > last if here else opened_before(tile, segment, b, values, parts, tiles)
-                target.entries[to] = moved_word(word, new, new_id(instance, b, places), lists.layout, target.layout)
+                moved = moved_word(word, new, new_id(place, taken, b, places), lists.layout, target.layout)
+                target.entries[to] = moved
+                if target.tally.counts.shape[0] > 0:
+                    units = units_at(instance, taken, b, parts, split)
+                    tell_all(parts.row[segment] + b, to, class_of(word, lists.layout), units, target.tally)

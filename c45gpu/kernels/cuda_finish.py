@@ -20,8 +20,7 @@ from numba import cuda, int64
 
 from c45gpu.choose import NO_TEST, Facts, Settings, choose, is_leaf
 from c45gpu.kernels.cuda_codes import Codes
-from c45gpu.kernels.cuda_counts import Weights, class_of, id_of, is_new, on_device, scan_runs
-from c45gpu.kernels.cuda_entries import scan_size
+from c45gpu.kernels.cuda_counts import Weights, class_of, id_of, is_new, on_device, scan_runs, scan_size
 from c45gpu.kernels.cuda_finish_move import OPEN, Records, entry_of, move_records
 from c45gpu.kernels.cuda_finish_score import Attributes, clear_classes, score_records
 from c45gpu.kernels.cuda_measures import ByClass, of_class

@@ -46,7 +46,7 @@ def score_list(r: Any, a: Any, growing: Any, weights: Any, settings: Any, low: B
     begin, count = entry_of(r, a, records, lists, continuous), int64(records.count[r])
     totals = ByClass(records.class_weights, records.parent.shape[0], r)
     clear_classes(low, settings)
-    span = Span(begin, begin + count, begin, begin + count, lists.near_of[a])
+    span = Span(begin, begin + count, begin, begin + count, lists.near_of[a], lists.entries, int64(0), int64(0))
     if continuous[a]:
         inner, cut, below, tries = walk_cuts(span, lists, weights, settings, low, totals)
         branches = h_of(below, weights) + h_of(count - below, weights)

@@ -38,6 +38,8 @@ class Level:
         Of length 0 where every case counts 1.
     list_start, list_stop : ndarray of int64, shape (n_lists, m)
         The entries of each list at each node, within their chunk.
+    list_tile : ndarray of int64, shape (n_lists, m)
+        The first tile of each list at each node, where its chunk knows the class weights of its tiles.
     chunks : list of Chunk
     layout : Layout
     parent, siblings : ndarray of int64, shape (m,)
@@ -51,6 +53,7 @@ class Level:
     units: Any
     list_start: Int64s
     list_stop: Int64s
+    list_tile: Int64s
     chunks: list[Chunk]
     layout: Layout
     parent: Int64s
@@ -59,7 +62,7 @@ class Level:
     def only(self, nodes: Int64s) -> Level:
         """The same with some of the nodes."""
         of_nodes = {name: getattr(self, name)[nodes] for name in ("start", "stop", "weight", "parent", "siblings")}
-        of_lists = {name: getattr(self, name)[:, nodes] for name in ("list_start", "list_stop")}
+        of_lists = {name: getattr(self, name)[:, nodes] for name in ("list_start", "list_stop", "list_tile")}
         return replace(self, **of_nodes, **of_lists)
 
 

@@ -8,7 +8,8 @@ stand in the order of the result::
             | tile 0 1 2 ...    | tile 0 1 2 ...  |
 
 Slots that will not be tested count nothing, so they take no place. An item with an unknown value goes to every branch
-in which it has a share. How lists move is in :mod:`.cuda_entries`.
+in which it has a share. Where splits are two-way and cases count 1, bits say all of that (:mod:`.cuda_halves`). How
+lists move is in :mod:`.cuda_entries`.
 """
 
 from __future__ import annotations
@@ -19,25 +20,28 @@ from numba import cuda, int64
 
 from c45gpu.kernels.cuda_counts import on_device, run_range, scan_runs, sum_groups, tile_range
 from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_halves import Halves, half_and_place, is_above
 from c45gpu.kernels.cuda_mark import Shares, share_of
 
 
 class Parts(NamedTuple):
     """How items are divided."""
 
-    branch: Any  # int32[instances]
+    branch: Any  # int8 or int32[instances]
     units: Any  # int64[instances], [0] where every case counts 1
     shares: Shares
     kept: Any  # bool[slots]: it will be tested
     split_of: Any  # int64[segments]
     base: Any  # int64[segments]: the first cell of each
+    row: Any  # int64[segments]: of lists the first slot of each, among those of all lists that are moved
+    halves: Halves
 
 
 class Places(NamedTuple):
     """Where instances went."""
 
-    place: Any  # int64[instances]: the new number, or where `spread` begins
-    spread: Any  # int64: of an unknown instance the new number at each branch
+    place: Any  # int32 or int64[instances]: the new number, or where `spread` begins
+    spread: Any  # the same: of an unknown instance the new number at each branch
     room: Any  # int64[instances + 1]: where `spread` begins for each instance; [0] where no value is unknown
 
 
@@ -49,25 +53,46 @@ class Moved(NamedTuple):
 
 
 @on_device
-def branches_of(instance: Any, parts: Any, split: Any) -> Any:
-    """The branches first..stop-1 that an instance may go to."""
-    taken = int64(parts.branch[instance])
-    if taken >= 0:
-        return taken, taken + 1
-    return int64(0), parts.shares.slot_start[split + 1] - parts.shares.slot_start[split]
+def taken_of(instance: Any, parts: Any) -> Any:
+    """The branch of an instance, UNKNOWN for all of them."""
+    if parts.halves.words.shape[0] > 0:
+        return is_above(instance, parts.halves)
+    return int64(parts.branch[instance])
 
 
 @on_device
-def units_at(instance: Any, b: Any, parts: Any, split: Any) -> Any:
-    """The units that an instance brings to one of its branches; 0 if none, or if the branch is not kept."""
-    first = parts.shares.slot_start[split]
-    if not parts.kept[first + b]:
-        return int64(0)
+def taken_and_place(instance: Any, parts: Any, split: Any, places: Any) -> Any:
+    """The branch of an instance, and its number in the next level; for all branches where they stand in `spread`."""
+    if parts.halves.words.shape[0] > 0:
+        return half_and_place(instance, parts.shares.slot_start[split], parts.halves)
+    return int64(parts.branch[instance]), int64(places.place[instance])
+
+
+@on_device
+def branches_of(taken: Any, parts: Any, split: Any) -> Any:
+    """The branches first..stop-1 that an instance may go to."""
+    if taken >= 0:
+        return taken, taken + 1
+    return int64(0), branches_at(split, parts)
+
+
+@on_device
+def units_at(instance: Any, taken: Any, b: Any, parts: Any, split: Any) -> Any:
+    """The units that an instance brings to one of its branches."""
     if parts.units.shape[0] == 0:
         return int64(1)
-    if parts.branch[instance] >= 0:
+    if taken >= 0:
         return parts.units[instance]
+    first = parts.shares.slot_start[split]
     return share_of(parts.units[instance], first + b, first, parts.shares.upto)
+
+
+@on_device
+def goes(instance: Any, taken: Any, b: Any, parts: Any, split: Any) -> Any:
+    """Whether an instance goes to one of its branches: it is kept, and the instance has a share in it."""
+    if not parts.kept[parts.shares.slot_start[split] + b]:
+        return False
+    return taken >= 0 or units_at(instance, taken, b, parts, split) > 0
 
 
 @on_device
@@ -80,9 +105,10 @@ def cell_of(tile: Any, segment: Any, b: Any, parts: Any, tiles: Any) -> Any:
 @on_device
 def count_item(instance: Any, parts: Any, split: Any, counts: Any, stride: Any, offset: Any) -> None:
     """Count an instance at each of its branches."""
-    begin, end = branches_of(instance, parts, split)
+    taken = taken_of(instance, parts)
+    begin, end = branches_of(taken, parts, split)
     for b in range(begin, end):
-        if units_at(instance, b, parts, split) > 0:
+        if goes(instance, taken, b, parts, split):
             counts[offset + b * stride] += 1
 
 
@@ -142,21 +168,21 @@ def move_instance(
     i: Any, cases: Any, parts: Any, split: Any, at: Any, stride: Any, offset: Any, places: Any, moved: Any
 ) -> None:
     """Write an instance to each of its branches; ``at[offset + b * stride]`` is the next place of a branch."""
-    begin, end = branches_of(i, parts, split)
-    known = parts.branch[i] >= 0
-    places.place[i] = -1 if known else places.room[i]
+    taken = taken_of(i, parts)
+    begin, end = branches_of(taken, parts, split)
+    place = int64(-1) if taken >= 0 else int64(places.room[i])
     for b in range(begin, end):
-        units = units_at(i, b, parts, split)
-        if units > 0:
+        if goes(i, taken, b, parts, split):
             to = at[offset + b * stride]
             at[offset + b * stride] = to + 1
             moved.cases[to] = cases[i]
             if parts.units.shape[0] > 0:
-                moved.units[to] = units
-            if known:
-                places.place[i] = to
+                moved.units[to] = units_at(i, taken, b, parts, split)
+            if taken >= 0:
+                place = to
             else:
-                places.spread[places.room[i] + b] = to
+                places.spread[place + b] = to
+    places.place[i] = place
 
 
 def move_instances(cases: Any, parts: Parts, tiles: Tiles, before: Any, places: Places, moved: Moved) -> None:
@@ -175,6 +201,16 @@ def move_instances(cases: Any, parts: Parts, tiles: Tiles, before: Any, places: 
         mine[b * threads + t] += before[cell_of(tile, segment, b, parts, tiles)]
     for i in range(begin, end):
         move_instance(i, cases, parts, split, mine, threads, t, places, moved)
+
+
+def move_halves(cases: Any, parts: Parts, tiles: Tiles, places: Places, moved: Moved) -> None:
+    """As :func:`move_instances`, where bits say where each goes, so nothing has to be counted."""
+    segment, first, stop = tile_range(int64(cuda.blockIdx.x), tiles)
+    split = parts.split_of[segment]
+    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
+        taken, place = taken_and_place(i, parts, split, places)
+        if parts.kept[parts.shares.slot_start[split] + taken]:
+            moved.cases[place] = cases[i]
 
 
 def move_instances_of_many(cases: Any, parts: Parts, tiles: Tiles, before: Any, places: Places, moved: Moved) -> None:

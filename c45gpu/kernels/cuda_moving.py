@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c45gpu.kernels.cuda_counts import Layout, scan_cells
-from c45gpu.kernels.cuda_device import Device, Work, work_for
+from c45gpu.kernels.cuda_device import Device, Sizes, Work, work_for
 from c45gpu.kernels.cuda_entries import (
     MASK_BRANCHES,
     Sets,
@@ -19,6 +19,7 @@ from c45gpu.kernels.cuda_entries import (
     move_entries,
     move_entries_of_many,
 )
+from c45gpu.kernels.cuda_halves import Halves, shifts, words_of
 from c45gpu.kernels.cuda_level import Level, Training, lists_of
 from c45gpu.kernels.cuda_move import (
     Moved,
@@ -26,12 +27,14 @@ from c45gpu.kernels.cuda_move import (
     Places,
     count_instances,
     count_instances_of_many,
+    move_halves,
     move_instances,
     move_instances_of_many,
 )
 from c45gpu.kernels.cuda_score import Lists
 from c45gpu.kernels.cuda_sort import Chunk
 from c45gpu.kernels.cuda_splitting import Division, Marked
+from c45gpu.kernels.cuda_tally import Tally, tally_cells, tally_copies
 from c45gpu.kernels.level import Int64s, Splits
 
 
@@ -41,7 +44,12 @@ class Group(NamedTuple):
     work: Work
     parts: Parts
     many: bool
-    cells: int  # of shared memory, to count branches
+    branches: int  # of a split, at most
+
+    @property
+    def is_halved(self) -> bool:
+        """Whether bits say where each instance goes."""
+        return len(self.parts.halves.words) > 0
 
 
 class Counted(NamedTuple):
@@ -51,6 +59,16 @@ class Counted(NamedTuple):
     marks: list[Sets | Values]  # of each group
     counts: Any  # int64[cells]
     first: Any  # int64[lists * slots + 1]: the first cell of each slot in each list
+
+
+def place_type(most: int) -> type[np.signedinteger[Any]]:
+    """The type of numbers of instances of the next level."""
+    return np.int32 if most <= np.iinfo(np.int32).max else np.int64
+
+
+def _cells(branches: int, sizes: Sizes) -> int:
+    """Counters of shared memory to count the entries of a tile by branch: those, the ends of runs, and the tile."""
+    return scan_cells(branches, sizes.threads) + 2 * sizes.threads + sizes.tile
 
 
 class Mover:
@@ -74,8 +92,13 @@ class Mover:
         self._n_branches = np.diff(marked.slot_start)
         self._n_slots = int(marked.slot_start[-1])
         every = device.xp.ones(self._n_slots, np.bool_)
-        self._parts = Parts(marked.branch, level.units, marked.shares, every, marked.starts, marked.starts)
-        self._waiting: deque[tuple[Chunk, Counted | None]] = deque((chunk, None) for chunk in level.chunks)
+        none = device.xp.zeros(0, np.int64)
+        halves = Halves(none, none)
+        self._parts = Parts(marked.branch, level.units, marked.shares, every, none, none, none, halves)
+        self._slot_start, self._two_way = marked.slot_start, training.counted & (self._n_branches == 2)
+        self._waiting: deque[tuple[Chunk, Counted | None]] = deque(
+            (chunk._replace(counts=None), None) for chunk in level.chunks
+        )
         level.chunks.clear()
         self._division: Division
 
@@ -85,6 +108,9 @@ class Mover:
 
     def _lengths(self) -> Any:
         device, lengths = self._device, [self._device.xp.zeros(0, np.int64)]
+        if self._two_way.any():
+            halves = self._parts.halves._replace(words=words_of(device, self._parts.branch))
+            self._parts = self._parts._replace(halves=halves)
         for number in range(len(self._waiting)):
             chunk, counted = self._on_device(*self._waiting[number])
             self._waiting[number] = chunk, counted
@@ -100,17 +126,17 @@ class Mover:
     def run(self, division: Division) -> Level:
         """The next level."""
         device, level, self._division = self._device, self._level, division
-        start = np.concatenate([[0], np.cumsum(division.kept_count)])
-        moved, places = device.persist(lambda: self._move_instances(int(start[-1])), self._shrink)
+        start = np.concatenate([[0], np.cumsum(division.arrived[division.kept])])
+        moved, places = device.persist(lambda: self._move_instances(start), self._shrink)
         layout = Layout.holding(int(start[-1]), self._training.settings.n_classes, level.layout.bits)
-        chunks, bounds = [], [np.zeros((2, 0), np.int64)]
+        chunks, bounds = [], [np.zeros((3, 0), np.int64)]
         while self._waiting:
             chunk, bound = device.persist(lambda: self._move_chunk(*self._waiting[0], places, layout), self._shrink)
             self._waiting.popleft()
             chunks.append(chunk)
             bounds.append(bound)
-        shape = (2, level.list_start.shape[0], len(division.kept))
-        list_start, list_stop = np.concatenate(bounds, axis=1).reshape(shape)
+        shape = (3, level.list_start.shape[0], len(division.kept))
+        list_start, list_stop, list_tile = np.concatenate(bounds, axis=1).reshape(shape)
         return Level(
             start=start[:-1],
             stop=start[1:],
@@ -119,6 +145,7 @@ class Mover:
             units=moved.units,
             list_start=list_start,
             list_stop=list_stop,
+            list_tile=list_tile,
             chunks=chunks,
             layout=layout,
             parent=division.parent,
@@ -145,53 +172,85 @@ class Mover:
             apart.append(part._replace(entries=entries[first:stop]))
         return apart
 
-    def _groups(self, start: Int64s, stop: Int64s, split_of: Int64s) -> tuple[list[Group], Int64s, Int64s]:
-        """Segments with few and with many branches; their first cells and the number of all, and their tiles."""
+    def _keep(self, start: Int64s) -> None:
+        """Note which slots are kept, and where the instances of each begin in the next level."""
+        device, division, n_slots = self._device, self._division, self._n_slots
+        kept = device.xp.zeros(n_slots, np.bool_)
+        kept[device.up(division.kept)] = True
+        self._parts = self._parts._replace(kept=kept)
+        if self._two_way.any():
+            place = np.zeros(n_slots, np.int64)
+            place[division.kept] = start
+            shift = shifts(self._slot_start, self._level.start[self._splits.node], division.arrived, place)
+            self._parts = self._parts._replace(halves=self._parts.halves._replace(shift=device.up(shift)))
+
+    def _groups(self, start: Int64s, stop: Int64s, split_of: Int64s, row: Int64s) -> tuple[list[Group], Int64s, Int64s]:
+        """Segments of two-way splits, of few and of many branches; their first cells and that of none, and tiles."""
         device, branches = self._device, self._n_branches[split_of]
-        many = branches > min(device.sizes.few, MASK_BRANCHES)
+        many, half = branches > min(device.sizes.few, MASK_BRANCHES), self._two_way[split_of]
+        whole = self._parts._replace(halves=self._parts.halves._replace(words=self._parts.halves.words[:0]))
         works, tiles = [], np.zeros(len(start), np.int64)
-        for which in (np.flatnonzero(~many), np.flatnonzero(many)):
+        for is_one, is_many, parts in (
+            (half, False, self._parts),
+            (~half & ~many, False, whole),
+            (~half & many, True, whole),
+        ):
+            which = np.flatnonzero(is_one)
             if len(which):
-                size = (
-                    device.sizes.tile if not many[which[0]] else max(device.sizes.tile, 2 * int(branches[which].max()))
-                )
-                works.append((which, work_for(device, start[which], stop[which], size)))
-                tiles[which] = works[-1][1].counts
+                size = max(device.sizes.tile, 2 * int(branches[which].max())) if is_many else device.sizes.tile
+                works.append((which, is_many, parts, work_for(device, start[which], stop[which], size)))
+                tiles[which] = works[-1][-1].counts
         base = np.concatenate([[0], np.cumsum(tiles * branches)])
         groups = []
-        for which, work in works:
-            packed = device.up(np.stack([split_of[which], base[:-1][which]]))
-            cells = scan_cells(int(branches[which].max()), device.sizes.threads)
-            own = self._parts._replace(split_of=packed[0], base=packed[1])
-            groups.append(Group(work, own, bool(many[which[0]]), cells))
+        for which, is_many, parts, work in works:
+            packed = device.up(np.stack([split_of[which], base[:-1][which], row[which]]))
+            own = parts._replace(split_of=packed[0], base=packed[1], row=packed[2])
+            groups.append(Group(work, own, is_many, int(branches[which].max())))
         return groups, base, tiles
 
-    def _move_instances(self, n: int) -> tuple[Moved, Places]:
-        device, level, node = self._device, self._level, self._splits.node
-        kept = device.xp.zeros(self._n_slots, np.bool_)
-        kept[device.up(self._division.kept)] = True
-        self._parts = self._parts._replace(kept=kept)
-        groups, base, _ = self._groups(level.start[node], level.stop[node], np.arange(len(node)))
-        counts = device.xp.zeros(int(base[-1]), np.int64)
-        for group in groups:
+    def _move_instances(self, start: Int64s) -> tuple[Moved, Places]:
+        """The instances of the next level, of which each node has those from its `start` on."""
+        device, level, node, n = self._device, self._level, self._splits.node, int(start[-1])
+        self._keep(start[:-1])
+        which = np.arange(len(node))
+        groups, base, tiles = self._groups(level.start[node], level.stop[node], which, which)
+        counting = [group for group in groups if not group.is_halved]
+        counts = device.xp.zeros(int(base[-1]) if counting else 0, np.int64)
+        if counting and len(counting) < len(groups):
+            at, known = self._known_counts(base, tiles)
+            counts[device.up(at)] = device.up(known)
+        for group in counting:
             if group.many:
                 device.over(count_instances_of_many, group.work.n_tiles, group.parts, group.work.tiles, counts)
             else:
+                cells = scan_cells(group.branches, device.sizes.threads)
                 device.launch(
-                    count_instances, group.work.n_tiles, group.parts, group.work.tiles, counts, shared_cells=group.cells
+                    count_instances, group.work.n_tiles, group.parts, group.work.tiles, counts, shared_cells=cells
                 )
         before = device.before(counts)
         units = device.xp.empty(0 if self._training.counted else n, np.int64)
         moved = Moved(device.xp.empty(n, np.int32), units)
-        spread = device.xp.empty(self._division.spread, np.int64)
-        places = Places(device.xp.empty(len(level.cases), np.int64), spread, self._division.room)
+        kind = place_type(max(n, self._division.spread))
+        place = device.xp.empty(len(level.cases) if counting else 0, kind)
+        places = Places(place, device.xp.empty(self._division.spread, kind), self._division.room)
         for group in groups:
-            moving = (level.cases, group.parts, group.work.tiles, before, places, moved)
-            if group.many:
-                device.over(move_instances_of_many, group.work.n_tiles, *moving)
+            moving = (level.cases, group.parts, group.work.tiles)
+            if group.is_halved:
+                device.launch(move_halves, group.work.n_tiles, *moving, places, moved)
+            elif group.many:
+                device.over(move_instances_of_many, group.work.n_tiles, *moving, before, places, moved)
             else:
-                device.launch(move_instances, group.work.n_tiles, *moving, shared_cells=group.cells)
+                cells = scan_cells(group.branches, device.sizes.threads)
+                device.launch(move_instances, group.work.n_tiles, *moving, before, places, moved, shared_cells=cells)
         return moved, places
+
+    def _known_counts(self, base: Int64s, tiles: Int64s) -> tuple[Int64s, Int64s]:
+        """Of two-way splits, whose instances nobody counts, a cell of each branch and what goes there in all."""
+        two, division = np.flatnonzero(self._two_way), self._division
+        kept = np.zeros(self._n_slots, np.int64)
+        kept[division.kept] = division.arrived[division.kept]
+        low = self._slot_start[two]
+        return np.concatenate([base[two], base[two] + tiles[two]]), np.concatenate([kept[low], kept[low + 1]])
 
     def _counted(self, chunk: Chunk) -> Counted:
         """The entries of a chunk by tile and slot, of all slots."""
@@ -199,7 +258,9 @@ class Mover:
         n_lists, here = chunk.stop - chunk.first, slice(chunk.first, chunk.stop)
         lists = lists_of(device, self._training, level, chunk)
         start, stop = (bound[here, self._splits.node].ravel() for bound in (level.list_start, level.list_stop))
-        groups, base, tiles = self._groups(start, stop, np.tile(np.arange(len(self._splits)), n_lists))
+        split_of = np.tile(np.arange(len(self._splits)), n_lists)
+        row = np.repeat(np.arange(n_lists) * self._n_slots, len(self._splits)) + self._slot_start[split_of]
+        groups, base, tiles = self._groups(start, stop, split_of, row)
         counts = device.xp.zeros(int(base[-1]), np.int64)
         marks = [self._count_entries(group, lists, counts) for group in groups]
         sizes = np.repeat(tiles, np.tile(self._n_branches, n_lists))
@@ -209,23 +270,42 @@ class Mover:
     def _move_chunk(
         self, chunk: Chunk, counted: Counted | None, places: Places, layout: Layout
     ) -> tuple[Chunk, Int64s]:
-        """The chunk of the next level, and where each list begins and ends at each node."""
-        device, division = self._device, self._division
+        """The chunk of the next level, and where each list begins, ends and has its first tile at each node."""
+        device, sizes = self._device, self._device.sizes
         chunk, counted = self._on_device(chunk, counted)
         lists = lists_of(device, self._training, self._level, chunk)
         before = device.before(self._kept(counted))
-        lengths = division.lengths[chunk.first : chunk.stop, division.kept].ravel()
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        entries = device.xp.empty(int(starts[-1]), np.uint32 if layout.bits == 32 else np.uint64)
+        tally, bounds = self._tally(chunk)
+        entries = device.xp.empty(
+            int(bounds[1, -1]) if bounds.size else 0, np.uint32 if layout.bits == 32 else np.uint64
+        )
+        target = Target(entries, layout, tally)
         for group, mark in zip(counted.groups, counted.marks, strict=True):
             parts = group.parts._replace(kept=self._parts.kept)
-            moving = (lists, parts, group.work.tiles, before, mark, places, Target(entries, layout))
+            if group.is_halved:
+                parts = parts._replace(halves=self._parts.halves)
+            moving = (lists, parts, group.work.tiles, before, mark, places)
             if group.many:
-                device.over(move_entries_of_many, group.work.n_tiles, *moving)
+                device.over(move_entries_of_many, group.work.n_tiles, *moving, target)
             else:
-                cells = group.cells + 2 * device.sizes.threads
-                device.launch(move_entries, group.work.n_tiles, *moving, shared_cells=cells)
-        return Chunk(chunk.first, chunk.stop, entries), np.stack([starts[:-1], starts[1:]])
+                own = target._replace(tally=tally._replace(copies=tally_copies(group.branches, tally.n_classes)))
+                cells = _cells(group.branches, sizes) + sizes.tile
+                cells += tally_cells(group.branches, tally.n_classes) if len(tally.counts) else 0
+                device.launch(move_entries, group.work.n_tiles, *moving, own, shared_cells=cells)
+        return Chunk(chunk.first, chunk.stop, entries, tally.counts if len(tally.counts) else None), bounds
+
+    def _tally(self, chunk: Chunk) -> tuple[Tally, Int64s]:
+        """Room for the class weights of the tiles of the next level, and its lists; see :meth:`_move_chunk`."""
+        device, division, n_classes = self._device, self._division, self._training.settings.n_classes
+        size, here = device.sizes.tile, slice(chunk.first, chunk.stop)
+        lengths = np.zeros((chunk.stop - chunk.first, self._n_slots), np.int64)
+        lengths[:, division.kept] = division.lengths[here, division.kept]
+        stop, stop_tile = np.cumsum(lengths), np.cumsum(-(-lengths // size))
+        bounds = np.stack([stop - lengths.ravel(), stop, stop_tile - -(-lengths.ravel() // size)])
+        n_tiles = int(stop_tile[-1:].sum()) if n_classes <= device.sizes.few else 0
+        start, _, first = device.up(bounds)
+        tally = Tally(device.xp.zeros(n_classes * n_tiles, np.int64), start, first, n_classes, size, 1)
+        return tally, bounds.reshape(3, *lengths.shape)[:, :, division.kept].reshape(3, -1)
 
     def _count_entries(self, group: Group, lists: Lists, counts: Any) -> Sets | Values:
         device, work = self._device, group.work
@@ -235,8 +315,8 @@ class Mover:
             device.over(count_entries_of_many, work.n_tiles, lists, group.parts, work.tiles, counts, values)
             return values
         sets = Sets(*(device.xp.empty(work.n_tiles, np.int64) for _ in Sets._fields))
-        cells = group.cells + 2 * device.sizes.threads
-        device.launch(count_entries, work.n_tiles, lists, group.parts, work.tiles, counts, sets, shared_cells=cells)
+        counting = (lists, group.parts, work.tiles, counts, sets)
+        device.launch(count_entries, work.n_tiles, *counting, shared_cells=_cells(group.branches, device.sizes))
         return sets
 
     def _kept(self, counted: Counted) -> Any:

@@ -27,7 +27,7 @@ from c45gpu.kernels.cuda_finish_plan import plan as finish_plan
 from c45gpu.kernels.cuda_prune import placement_bytes
 from c45gpu.kernels.level import Problem
 
-INSTANCE_BYTES = 2 * 4 + 8 + 4  # case number on both levels, new number, branch
+INSTANCE_BYTES = 2 * 4 + 4 + 4 + 2  # case number on both levels, new number, branch, its bits while they are counted
 WEIGHTED_BYTES = 2 * 8 + 3 * 8  # units on both levels, room for new numbers, its running sum and a copy of that
 CANDIDATE_BYTES = 5 * 8  # of a node and an attribute
 BATCH_BYTES = 80 << 20  # candidates that the host asks for at a time, at most
@@ -93,6 +93,11 @@ class Needs(NamedTuple):
     def of_cases(self) -> int:
         """Bytes for codes, and all that is there once for each case while a tree grows."""
         return self.n_cases * self.code_bytes + self.of_instances()
+
+    def of_tiles(self, sizes: Sizes) -> int:
+        """Bytes for the class weights of the tiles of all lists, which are kept from moving to scoring."""
+        of_tile = 8 * self.n_classes if self.n_classes <= sizes.few else 0
+        return self.n_lists * -(-self.n_cases // sizes.tile) * of_tile
 
     def of_moving_a_list(self, tile: int) -> int:
         """Bytes for the next level of one list, and the counts of its tiles."""
@@ -162,6 +167,7 @@ def _parts(needs: Needs, sizes: Sizes, lists: int) -> Iterator[Part]:
     yield Part("a column and its order", needs.of_sorting(), (SORTING,))
     yield Part("instances", needs.of_instances(), (GROWING,))
     of_batch = CANDIDATE_BYTES * needs.n_attributes * (n // 4 + 1)  # an open node has four cases or more
+    yield Part("tiles of lists", needs.of_tiles(sizes), (GROWING,))
     yield Part("candidates", min(BATCH_BYTES, of_batch), (GROWING,))
     of_all = needs.of_a_histogram() * (n // 4 + 1)
     histograms = max(needs.of_a_histogram(), min(sizes.histogram_bytes, of_all))
@@ -222,7 +228,7 @@ def planned(needs: Needs, free: int, sizes: Sizes) -> Sizes:
     MemoryPlanError
         If not even one list at a time fits.
     """
-    fixed = int(MARGIN * needs.of_cases())
+    fixed = int(MARGIN * (needs.of_cases() + needs.of_tiles(sizes)))
     histogram_bytes = min(sizes.histogram_bytes, max(1, (free - fixed) // 4))
     left = free - fixed - histogram_bytes
     fits = int(left // _of_a_list(needs, sizes))

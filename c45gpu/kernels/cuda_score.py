@@ -30,6 +30,7 @@ from c45gpu.kernels.cuda_counts import (
     on_device,
     run_range,
     scan_runs,
+    scan_size,
     sum_groups,
     tile_range,
     units_of,
@@ -47,6 +48,46 @@ class Lists(NamedTuple):
     cases: Any  # int32[instances]
     near_of: Any  # int64[segments]: the row of near_values where some values are too near for a cut, -1 for none
     near_values: Any  # float32[near columns * cases]
+
+
+class Span(NamedTuple):
+    """Entries of a list at a node that are walked, where the lists have them or in a block's shared memory."""
+
+    begin: Any
+    end: Any
+    start: Any  # the first entry at the node
+    stop: Any  # and the one after its last
+    near: Any  # from Lists.near_of
+    words: Any  # entry i is ``words[i - skip]``
+    skip: Any
+    units_after: Any  # cells from there to its units; 0 where words are only entries
+
+
+@on_device
+def word_at(i: Any, span: Span) -> Any:
+    """An entry of a span."""
+    return int64(span.words[i - span.skip])
+
+
+@on_device
+def amount_at(i: Any, word: Any, span: Span, lists: Any, weights: Any) -> Any:
+    """The units of an entry of a span."""
+    if weights.units.shape[0] == 0:
+        return int64(1)
+    if span.units_after > 0:
+        return int64(span.words[i - span.skip + span.units_after])
+    return int64(weights.units[id_of(word, lists.layout)])
+
+
+@on_device
+def hold_tile(lists: Any, weights: Any, first: Any, stop: Any, mine: Any, room: Any, size: Any) -> None:
+    """Read a tile into shared memory from cell `room` on, its units behind it; waits for all threads after."""
+    for k in range(cuda.threadIdx.x, stop - first, cuda.blockDim.x):
+        word = int64(lists.entries[first + k])
+        mine[room + k] = word
+        if weights.units.shape[0] > 0:
+            mine[room + size + k] = weights.units[id_of(word, lists.layout)]
+    cuda.syncthreads()
 
 
 class Bests(NamedTuple):
@@ -72,8 +113,10 @@ def count_tiles(lists: Lists, weights: Weights, tiles: Tiles, n_classes: int, co
     """Class weights of each tile; a thread counts its run in shared memory."""
     mine = cuda.shared.array(0, int64)
     t, threads, tile = cuda.threadIdx.x, cuda.blockDim.x, int64(cuda.blockIdx.x)
-    _, first, stop = tile_range(tile, tiles)
-    count_run(lists, weights, first, stop, mine, n_classes)
+    segment, first, stop = tile_range(tile, tiles)
+    begin, end = run_range(first, stop)
+    span = Span(begin, end, tiles.start[segment], tiles.stop[segment], int64(-1), lists.entries, int64(0), int64(0))
+    count_run(span, lists, weights, mine, n_classes)
     groups = sum_groups(mine, n_classes)
     for c in range(t, n_classes, threads):
         total = int64(0)
@@ -83,15 +126,14 @@ def count_tiles(lists: Lists, weights: Weights, tiles: Tiles, n_classes: int, co
 
 
 @on_device
-def count_run(lists: Any, weights: Any, first: Any, stop: Any, mine: Any, n_classes: Any) -> None:
+def count_run(span: Span, lists: Any, weights: Any, mine: Any, n_classes: Any) -> None:
     """Class weights of this thread's run: ``mine[c * threads + thread]``."""
     t, threads = cuda.threadIdx.x, cuda.blockDim.x
     for c in range(n_classes):
         mine[c * threads + t] = 0
-    begin, end = run_range(first, stop)
-    for i in range(begin, end):
-        word = int64(lists.entries[i])
-        mine[class_of(word, lists.layout) * threads + t] += units_of(id_of(word, lists.layout), weights)
+    for i in range(span.begin, span.end):
+        word = word_at(i, span)
+        mine[class_of(word, lists.layout) * threads + t] += amount_at(i, word, span, lists, weights)
 
 
 def count_tiles_of_many(lists: Lists, weights: Weights, tiles: Tiles, counts: Any) -> None:
@@ -122,16 +164,6 @@ def far_enough(i: Any, word: Any, lists: Any, near: Any, gap: Any) -> Any:
     return np.float64(below) < np.float64(above) - gap
 
 
-class Span(NamedTuple):
-    """Entries of a list at a node that are walked."""
-
-    begin: Any
-    end: Any
-    start: Any  # the first entry at the node
-    stop: Any  # and the one after its last
-    near: Any  # from Lists.near_of
-
-
 @on_device
 def walk_cuts(span: Span, lists: Any, weights: Any, settings: Any, low: ByClass, totals: ByClass) -> Any:
     """The best cut before one of the entries of a span: inner information, entries and units below, cuts tried.
@@ -149,7 +181,7 @@ def walk_cuts(span: Span, lists: Any, weights: Any, settings: Any, low: ByClass,
     best, best_at, best_low, tries = NOTHING, int64(-1), int64(0), int64(0)
     end = span.end if known >= 2 * settings.min_units else span.begin
     for i in range(span.begin, end):
-        word = int64(lists.entries[i])
+        word = word_at(i, span)
         above = known - below
         tried = i > span.start and below >= side and above >= side and is_new(word, lists.layout)
         if tried and settings.boundaries:
@@ -163,7 +195,7 @@ def walk_cuts(span: Span, lists: Any, weights: Any, settings: Any, low: ByClass,
             if below >= settings.min_units and above >= settings.min_units and inner < best:
                 best, best_at, best_low = inner, i - span.start, below
         c = class_of(word, lists.layout)
-        amount = units_of(id_of(word, lists.layout), weights)
+        amount = amount_at(i, word, span, lists, weights)
         cell = c * low.stride + low.offset
         here = low.cells[cell]
         there = totals.cells[c * totals.stride + totals.offset] - here
@@ -180,13 +212,16 @@ def score_tiles(lists: Lists, weights: Weights, tiles: Tiles, scoring: Scoring, 
     t, threads, tile = cuda.threadIdx.x, cuda.blockDim.x, int64(cuda.blockIdx.x)
     n_classes, n_tiles = scoring.settings.n_classes, int64(cuda.gridDim.x)
     segment, first, stop = tile_range(tile, tiles)
-    count_run(lists, weights, first, stop, mine, n_classes)
+    room = scan_size(n_classes, threads)
+    hold_tile(lists, weights, first, stop, mine, room, tiles.size)
+    begin, end = run_range(first, stop)
+    bounds = (tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
+    span = Span(begin, end, bounds[0], bounds[1], bounds[2], mine, first - room, int64(tiles.size))
+    count_run(span, lists, weights, mine, n_classes)
     scan_runs(mine, n_classes)
     for c in range(n_classes):
         row = c * n_tiles
         mine[c * threads + t] += scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
-    begin, end = run_range(first, stop)
-    span = Span(begin, end, tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
     totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
     running = ByClass(mine, threads, t)
     inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)
@@ -206,7 +241,8 @@ def score_tiles_of_many(
     for c in range(scoring.settings.n_classes):
         row = c * n_tiles
         counts[row + tile] = scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
-    span = Span(first, stop, tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
+    bounds = (tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
+    span = Span(first, stop, bounds[0], bounds[1], bounds[2], lists.entries, int64(0), int64(0))
     totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
     running = ByClass(counts, n_tiles, tile)
     inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)

@@ -23,6 +23,7 @@ from c45gpu.kernels.cuda_score import (
     score_tiles_of_many,
 )
 from c45gpu.kernels.cuda_siblings import Families, Kept, Price, families, take_off
+from c45gpu.kernels.cuda_sort import Chunk
 from c45gpu.kernels.level import Candidates, Int64s
 
 
@@ -88,26 +89,42 @@ class Scorer:
             number = np.repeat(np.arange(chunk.first, chunk.stop), stop - first)
             node = np.tile(np.arange(stop - first), chunk.stop - chunk.first)
             packed = device.up(np.stack([node, training.listed[number], training.columns.near_of[number]]))
-            scoring, bests = self._walk(lists_of(device, training, level, chunk, packed[2]), weights, work)
+            known = self._known(chunk, level.list_tile[rows].ravel(), work)
+            scoring, bests = self._walk(lists_of(device, training, level, chunk, packed[2]), weights, work, known)
             asked = Asked(packed[0], packed[1], self._n_used, weight)
             device.launch(best_of_segments, len(start), bests, weights, work.tiles, scoring, asked, found)
 
-    def _walk(self, lists: Lists, weights: Weights, work: Work) -> tuple[Scoring, Bests]:
-        """Count the tiles, sum up over those before each, and find the best cut of each."""
-        device, settings = self._device, self._training.settings
-        few = settings.n_classes <= device.sizes.few
-        cells = scan_cells(settings.n_classes, device.sizes.threads)
-        counts = device.xp.zeros(settings.n_classes * work.n_tiles, np.int64)
-        if few:
-            device.launch(
-                count_tiles, work.n_tiles, lists, weights, work.tiles, settings.n_classes, counts, shared_cells=cells
-            )
+    def _known(self, chunk: Chunk, first: Int64s, work: Work) -> Any:
+        """Class weights of the tiles, as they were added up when the lists were moved; None if they were not."""
+        if chunk.counts is None:
+            return None
+        device, n_classes = self._device, self._training.settings.n_classes
+        source = device.up(first)[work.tiles.segment] + device.xp.arange(work.n_tiles)
+        source -= work.tiles.first[work.tiles.segment]
+        return chunk.counts.reshape(n_classes, -1)[:, source].ravel()
+
+    def _counted(self, lists: Lists, weights: Weights, work: Work) -> Any:
+        """The same, counted."""
+        device, n_classes = self._device, self._training.settings.n_classes
+        counts = device.xp.zeros(n_classes * work.n_tiles, np.int64)
+        if n_classes <= device.sizes.few:
+            counting = (lists, weights, work.tiles, n_classes, counts)
+            cells = scan_cells(n_classes, device.sizes.threads)
+            device.launch(count_tiles, work.n_tiles, *counting, shared_cells=cells)
         else:
             device.launch(count_tiles_of_many, work.n_tiles, lists, weights, work.tiles, counts)
+        return counts
+
+    def _walk(self, lists: Lists, weights: Weights, work: Work, known: Any) -> tuple[Scoring, Bests]:
+        """Sum up class weights over the tiles before each, and find the best cut of each."""
+        device, settings = self._device, self._training.settings
+        counts = self._counted(lists, weights, work) if known is None else known
         before = device.before(counts)
         scoring = Scoring(before, self._totals(before, work), settings)
         bests = Bests(*(device.xp.empty(work.n_tiles, np.int64) for _ in Bests._fields))
-        if few:
+        if settings.n_classes <= device.sizes.few:
+            of_entry = 1 if self._training.counted else 2
+            cells = scan_cells(settings.n_classes, device.sizes.threads) + of_entry * device.sizes.tile
             device.launch(score_tiles, work.n_tiles, lists, weights, work.tiles, scoring, bests, shared_cells=cells)
         else:
             device.over(score_tiles_of_many, work.n_tiles, lists, weights, work.tiles, counts, scoring, bests)

@@ -26,6 +26,7 @@ class Chunk(NamedTuple):
     first: int
     stop: int
     entries: Any  # device array of uint32 or uint64
+    counts: Any = None  # device array of int64: class weights of each tile, ``counts[c * tiles + tile]``, if known
 
     def parts(self, most: int) -> list[Chunk]:
         """The same in parts of at most so many lists, which see the entries of all."""

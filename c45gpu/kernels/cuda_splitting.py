@@ -25,6 +25,8 @@ from c45gpu.kernels.cuda_scoring import ranks_of_cuts
 from c45gpu.kernels.level import ELSEWHERE, Bools, Int32s, Int64s, Splits
 from c45gpu.model.tree import ranges
 
+MOST_OF_A_BYTE = 127  # branches that one byte names
+
 
 class Divided(NamedTuple):
     """What the branches got, on the host.
@@ -66,7 +68,7 @@ class Division(NamedTuple):
     slot_start : ndarray of int64, shape (splits + 1,)
     starts : device array of int64
         The same.
-    branch : device array of int32
+    branch : device array of int8 or int32
         Of each instance.
     shares : Shares
     room : device array of int64
@@ -74,8 +76,10 @@ class Division(NamedTuple):
         where no value is unknown.
     spread : int
         How many there are.
-    kept, kept_units, kept_count : ndarray of int64
-        The slots that are open, their weight and their number of instances.
+    arrived : ndarray of int64, shape (slots,)
+        Instances of each slot.
+    kept, kept_units : ndarray of int64
+        The slots that are open, and their weight.
     lengths : ndarray of int64, shape (n_lists, slots)
         The entries of each list that go to each slot.
     parent, siblings : ndarray of int64
@@ -88,9 +92,9 @@ class Division(NamedTuple):
     shares: Shares
     room: Any
     spread: int
+    arrived: Int64s
     kept: Int64s
     kept_units: Int64s
-    kept_count: Int64s
     lengths: Int64s
     parent: Int64s
     siblings: Int64s
@@ -127,7 +131,8 @@ class Splitter:
     def mark(self) -> Marked:
         """Find the branch of each instance, and what each branch gets."""
         device, slot_start = self._device, self._tests.slot_start
-        branch = device.xp.full(len(self._level.cases), DROPPED, np.int32)
+        kind = np.int8 if int(np.diff(self.slot_start).max(initial=0)) <= MOST_OF_A_BYTE else np.int32
+        branch = device.xp.full(len(self._level.cases), DROPPED, kind)
         work = work_for(device, *self._instance_bounds(), device.sizes.tile)
         device.launch(
             mark_codes,
@@ -167,7 +172,7 @@ class Splitter:
         kept = divided.held[divided.is_open]
         n_lists = len(self._level.list_start)
         by_slot = found.reshape(-1, n_slots) if len(found) else np.broadcast_to(slots[:, -1], (n_lists, n_slots))
-        of_kept = (kept, slots[kept, :-1].sum(1), slots[kept, -1], by_slot)
+        of_kept = (slots[:, -1], kept, slots[kept, :-1].sum(1), by_slot)
         where = (marked.slot_start, marked.starts, marked.branch, marked.shares, marked.room)
         split_of_held = np.searchsorted(marked.slot_start, divided.held, side="right") - 1
         split = split_of_held[divided.is_open]
@@ -195,13 +200,13 @@ class Splitter:
         if len(given):
             first, stop = (bound[given] for bound in self._instance_bounds())
             branches = splits.group_branch[ranges(splits.group_start[given], splits.group_start[given + 1])]
-            branch[self._device.up(ranges(first, stop))] = self._device.up(branches.astype(np.int32))
+            branch[self._device.up(ranges(first, stop))] = self._device.up(branches.astype(branch.dtype))
 
     def taken(self, marked: Marked) -> tuple[Int32s, Int64s, Int64s]:
         """The branch of each instance, and what is on both sides of each cut, as in :class:`Divided`."""
         device, (first, stop) = self._device, self._instance_bounds()
-        branch: Int32s = device.down(marked.branch[device.up(ranges(first, stop))])
-        return branch, *self._sides(*map(device.down, marked.sides))
+        branch = device.down(marked.branch[device.up(ranges(first, stop))])
+        return branch.astype(np.int32), *self._sides(*map(device.down, marked.sides))
 
     def _share(self, work: Work, branch: Any, totals: Any) -> tuple[Shares, Any]:
         """Divide the cases with an unknown value; shares, and where each one's new numbers begin."""

@@ -7,7 +7,8 @@ of the machine code are kept in cuda_figures.txt, which this program writes anew
 from __future__ import annotations
 
 import importlib.metadata
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.train import train
-from c45gpu.kernels import cuda_siblings, cuda_sort
+from c45gpu.kernels import cuda_moving, cuda_siblings, cuda_sort, cuda_splitting
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_counts import Layout
 from c45gpu.kernels.cuda_device import Sizes
@@ -81,7 +82,7 @@ def launched() -> tuple[Launched, ...]:
     tables = [table(24, 2, 3, 0.0), table(24, 20, 3, 0.3), table(30, 2, 20, 0.3)]
     for cases, wide, kind in [(tables[i], wide, CODE_TYPES[i]) for i in range(3) for wide in (False, True)]:
         patched = mock.patch.object(cuda_sort, "CODE_TYPES", (kind,))
-        with patched, wide_entries() if wide else nullcontext(), mock.patch.object(cuda_siblings, "CELL_BYTES", 0):
+        with patched, wide_numbers() if wide else nullcontext(), mock.patch.object(cuda_siblings, "CELL_BYTES", 0):
             model = grown(cases, SMALL, recorder)
             grown(tables[0], SMALL._replace(finish_cases=16, histogram_bytes=1 << 20), recorder)
         columns = [cases.column(a) for a in range(len(cases.columns))]
@@ -111,10 +112,16 @@ def place_and_send(cases: Table, recorder: Recorder) -> None:
     engine.place(tree).send(tree, np.zeros((tree.n_nodes, tree.n_classes), np.int64), pairs)
 
 
-def wide_entries() -> Any:
-    """While this lasts, entries have 64 bits, as those of very many cases."""
+@contextmanager
+def wide_numbers() -> Iterator[None]:
+    """While this lasts, entries have 64 bits, as for very many cases, and so have numbers; branches have 32."""
     narrow = Layout.holding
-    return mock.patch.object(Layout, "holding", lambda n, n_classes, least_bits=32: narrow(n, n_classes, 64))
+    with (
+        mock.patch.object(Layout, "holding", lambda n, n_classes, least_bits=32: narrow(n, n_classes, 64)),
+        mock.patch.object(cuda_moving, "place_type", return_value=np.int64),
+        mock.patch.object(cuda_splitting, "MOST_OF_A_BYTE", 0),
+    ):
+        yield
 
 
 def report_of(one: Launched, capability: Capability) -> Report:

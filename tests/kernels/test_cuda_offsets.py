@@ -49,7 +49,10 @@ class Far(EmulatedLauncher):
     def _moved(self, argument: Any) -> Any:
         if isinstance(argument, Tiles):
             return argument._replace(start=argument.start + self.offset, stop=argument.stop + self.offset)
-        if isinstance(argument, (Lists, Target)):
+        if isinstance(argument, Target):
+            tally = argument.tally._replace(start=argument.tally.start + self.offset)
+            return argument._replace(entries=Shifted(argument.entries, self.offset), tally=tally)
+        if isinstance(argument, Lists):
             return argument._replace(entries=Shifted(argument.entries, self.offset))
         return argument
 

@@ -59,9 +59,10 @@ def test_lists_take_what_is_there_and_no_more() -> None:
     for free in range(6 * 10**8, 3 * GIGABYTE, 10**8):
         sizes = planned(HIGGS, free, Sizes())
         moving = sizes.lists_at_a_time * HIGGS.of_moving_a_list(sizes.tile)
-        assert HIGGS.of_cases() + sizes.histogram_bytes + moving <= free
+        there = HIGGS.of_cases() + HIGGS.of_tiles(sizes)
+        assert there + sizes.histogram_bytes + moving <= free
         one_more = HIGGS.of_moving_a_list(sizes.tile)
-        assert 1.1 * (HIGGS.of_cases() + moving + one_more) + sizes.histogram_bytes > free
+        assert 1.1 * (there + moving + one_more) + sizes.histogram_bytes > free
 
 
 def test_too_little_is_refused() -> None:
@@ -77,7 +78,8 @@ def test_parts_of_a_plan() -> None:
     parts = {part.name: part.n_bytes for part in plan(HIGGS, Sizes(), 3).parts}
     assert parts["lists"] == 28 * 11_000_000 * 4
     assert parts["classes"] == 2 * 11_000_000
-    assert parts["lists that move"] == 3 * HIGGS.of_moving_a_list(1024)
+    assert parts["lists that move"] == 3 * HIGGS.of_moving_a_list(Sizes().tile)
+    assert parts["tiles of lists"] == HIGGS.of_tiles(Sizes()) == 28 * 9549 * 16
     assert parts["a column and its order"] == 11_000_000 * 32
     assert "codes" not in parts
     assert plan(HIGGS, Sizes(), 100) == plan(HIGGS, Sizes(), 28)
@@ -116,7 +118,11 @@ def test_needs_say_whether_cases_are_placed(options: Options) -> None:
 def test_9_bytes_an_entry_at_most() -> None:
     """Of the goal in bytes that stay, lists on both levels, the instances and the counts of tiles take up these."""
     memory = plan(HIGGS, Sizes(), 28)
-    kept = [part.n_bytes for part in memory.parts if part.name in ("lists", "classes", "instances", "lists that move")]
+    kept = [
+        part.n_bytes
+        for part in memory.parts
+        if part.name in ("lists", "classes", "instances", "tiles of lists", "lists that move")
+    ]
     assert sum(kept) < 9 * HIGGS.n_entries
 
 
