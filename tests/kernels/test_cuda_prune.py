@@ -209,6 +209,38 @@ def test_hopeless_is_what_rises_by_more_than_is_allowed(least: int) -> None:
     assert [x.tolist() for x in given_up] == [[True], [], [], []]
 
 
+def divided_pairs() -> tuple[DividedPlacement, Tree, Int64s, Pairs]:
+    """Cases with unknown values, and the first branches of three nodes of a level, all of them allowed."""
+    problem = pose(few("unknown values"), Options())
+    tree = grown(problem)
+    top = tree.levels[3][tree.kind[tree.levels[3]] != LEAF][:3]
+    pairs = Pairs(top, tree.branch[tree.branch_start[top]], np.full(3, 1 << 60))
+    units = units_at_leaves(problem, Placement(problem, tree), tree.n_nodes)
+    cases = placed(problem, tree, Emulation(0, checks=False))
+    assert isinstance(cases, DividedPlacement)
+    return cases, tree, units, pairs
+
+
+def test_divided_cases_are_sent_where_no_rise_is_allowed_but_not_where_less_is() -> None:
+    cases, tree, units, pairs = divided_pairs()
+    all_sent = cases.send(tree, units, pairs)
+    assert set(all_sent.pair.tolist()) == {0, 1, 2}
+    exact = cases.send(tree, units, pairs._replace(allowed=np.zeros(3, np.int64)))
+    assert [x.tolist() for x in exact] == [x.tolist() for x in all_sent]
+    fewer = cases.send(tree, units, pairs._replace(allowed=np.array([-1, 0, 0])))
+    sent = all_sent.pair > 0
+    assert fewer.hopeless.tolist() == [True, False, False]
+    assert [x.tolist() for x in fewer[1:]] == [x[sent].tolist() for x in all_sent[1:]]
+
+
+def test_many_cases_of_many_nodes_are_told_apart() -> None:
+    """Three nodes and so many cases make more pairs than 32 bits number."""
+    cases, tree, units, pairs = divided_pairs()
+    expected = cases.send(tree, units, pairs)
+    cases._n_cases = (1 << 31) + 7
+    assert [x.tolist() for x in cases.send(tree, units, pairs)] == [x.tolist() for x in expected]
+
+
 def sent_cases(least: int) -> int:
     """How many cases walk until a pair that allows nothing is given up."""
     problem, gpu = pose(few("3 classes"), Options()), Emulation(0, checks=False)
