@@ -47,7 +47,7 @@ class RealCard:
     def __init__(self) -> None:
         import cupy
 
-        from c45gpu.kernels.cuda import CudaLauncher
+        from c45gpu.kernels.cuda_card import CudaLauncher
 
         self.xp: Any = cupy
         self.launcher: Launcher = CudaLauncher()

@@ -121,7 +121,7 @@ def print_plan_of_workers(client: Client, rows: RowParts, options: Options, engi
 
 
 def _free_device_memory() -> int:
-    from c45gpu.kernels.cuda import free_memory
+    from c45gpu.kernels.cuda_card import free_memory
 
     return free_memory()
 

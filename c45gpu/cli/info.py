@@ -95,7 +95,7 @@ def _facts() -> dict[str, Any]:
 
 
 def _device() -> dict[str, Any]:
-    from c45gpu.kernels.cuda import card
+    from c45gpu.kernels.cuda_card import card
 
     return card()._asdict()
 

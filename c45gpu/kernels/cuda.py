@@ -16,19 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
-from c45gpu.data.devicearrays import on_device
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
 from c45gpu.formulas import q_log_q
 from c45gpu.kernels.cpu_nodes import choose_nodes
-from c45gpu.kernels.cuda_device import TABLE_UNITS, Device, Done, Launcher, Sizes, missing_packages
+from c45gpu.kernels.cuda_card import CudaLauncher, free_memory, missing
+from c45gpu.kernels.cuda_device import TABLE_UNITS, Device, Done, Launcher, Sizes
 from c45gpu.kernels.cuda_finishing import Finisher
 from c45gpu.kernels.cuda_level import Level, Training
 from c45gpu.kernels.cuda_moving import Mover
@@ -39,9 +38,9 @@ from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
 from c45gpu.kernels.cuda_siblings import Kept
-from c45gpu.kernels.cuda_sort import build_columns, distinct_values
+from c45gpu.kernels.cuda_sort import build_columns
 from c45gpu.kernels.cuda_splitting import Splitter
-from c45gpu.kernels.cuda_views import Views
+from c45gpu.kernels.cuda_values import Values
 from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import (
     Bools,
@@ -57,84 +56,6 @@ from c45gpu.kernels.level import (
 from c45gpu.model.tree import Tree, ranges
 
 H_AT_A_TIME = 1 << 16
-
-
-def missing() -> str | None:
-    """Why no GPU can be used here; None if one can."""
-    return missing_packages() or _missing_device()
-
-
-@cache
-def _missing_device() -> str | None:
-    import cupy
-
-    try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        return f"finds no usable NVIDIA driver ({error}): update the driver, or take engine='cpu'"
-    return None if count else "finds no NVIDIA GPU: take engine='cpu'"
-
-
-def free_memory() -> int:
-    """Bytes that are free on the device or in CuPy's pool."""
-    import cupy
-
-    return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
-
-
-class Card(NamedTuple):
-    """The device that is used.
-
-    Attributes
-    ----------
-    name, compute_capability : str
-    memory, free : int
-        Bytes.
-    """
-
-    name: str
-    compute_capability: str
-    memory: int
-    free: int
-
-
-def card() -> Card:
-    """The device that is used, where one is usable."""
-    import cupy
-
-    device = cupy.cuda.Device()
-    facts = cupy.cuda.runtime.getDeviceProperties(device.id)
-    capability = f"{facts['major']}.{facts['minor']}"
-    return Card(facts["name"].decode(), capability, int(facts["totalGlobalMem"]), free_memory())
-
-
-@cache
-def _compiled(kernel: Any) -> Any:
-    """A kernel that numba compiles on its first use, once for each machine."""
-    from numba import cuda
-
-    return cuda.jit(kernel, cache=True)
-
-
-class CudaLauncher:
-    """Starts kernels on the current device."""
-
-    def __init__(self) -> None:
-        self._views = Views()
-
-    def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
-        """See :class:`c45gpu.kernels.cuda_device.Launcher`."""
-        from numba import cuda
-
-        pointer = _current_stream()
-        stream = cuda.external_stream(pointer) if pointer else 0  # 0 is the default stream to numba
-        _compiled(kernel)[blocks, threads, stream, shared_bytes](*map(self._views.of, arguments))
-
-
-def _current_stream() -> int:
-    import cupy
-
-    return int(cupy.cuda.get_current_stream().ptr)
 
 
 class CudaEngine:
@@ -170,15 +91,13 @@ class CudaEngine:
             reason = missing()
             if reason is not None:
                 raise EngineError(f"engine='cuda' {reason}")
-            import cupy
-
-            xp, launcher, free = cupy, CudaLauncher(), free or free_memory
+            launcher = CudaLauncher()
+            xp, free = launcher.xp, free or free_memory
         self._device = Device(xp, launcher, sizes or Sizes())
         self._sizes, self._free = self._device.sizes, free
         self._level: Level
         self._kept: Kept | None = None
         self._to_keep: Kept | None = None
-        self._distinct: dict[int, Floats] = {}
 
     @property
     def work(self) -> Done:
@@ -187,11 +106,15 @@ class CudaEngine:
 
     def load(self, problem: Problem) -> Frontier:
         """Take the cases of a problem; the frontier is its root."""
-        self._problem, self._distinct, self._device.sizes = problem, {}, self._sizes
-        self._let_go()  # of the problem before, if there was one
+        self._take(problem)
         if self._free is not None:
             require(needs_of(problem, self._sizes), self._free(), self._sizes)
         return self._device.persist(lambda: self._loaded(problem), self._shrink)
+
+    def _take(self, problem: Problem) -> None:
+        self._problem, self._device.sizes = problem, self._sizes
+        self._values = Values(self._device, problem, self._shrink)
+        self._let_go()  # of the problem before, if there was one
 
     def _loaded(self, problem: Problem) -> Frontier:
         self._training = self._trained(problem)
@@ -227,9 +150,8 @@ class CudaEngine:
         )
         self._level = self._level.only(left)
         if finished is not None:
-            sides = np.concatenate([finished.below, finished.above])
-            ranks = self._ranks(np.tile(finished.attribute, 2), sides, self._training.continuous)
-            below, above = ranks.reshape(2, -1)
+            sides = (finished.attribute, finished.below, finished.above)
+            below, above = self._values.ranks(*sides, self._training.continuous)
             finished = replace(finished, below=below, above=above)
         still_open = np.zeros_like(is_open)
         still_open[position[left]] = True
@@ -255,12 +177,7 @@ class CudaEngine:
 
     def distinct(self, attribute: int) -> Floats:
         """Sorted distinct values of a continuous column, sorted again on the device when first asked for."""
-        if attribute not in self._distinct:
-            column = self._problem.table.column_in_place(self._problem.used[attribute])
-            device = self._device
-            values = device.persist(lambda: device.down(distinct_values(device.xp, column)), self._shrink)
-            self._distinct[attribute] = values
-        return self._distinct[attribute]
+        return self._values.distinct(attribute)
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
@@ -318,39 +235,11 @@ class CudaEngine:
 
     def _ranks_of_sides(self, splits: Splits, below: Int64s, above: Int64s) -> Int64s:
         listed = np.append(self._training.columns.list_of >= 0, False)  # the last for what is elsewhere
-        return self._ranks(np.tile(splits.attribute, 2), np.concatenate([below, above]), listed).reshape(2, -1)
-
-    def _ranks(self, attribute: Int64s, side: Int64s, by_case: Bools) -> Int64s:
-        """Ranks of the values on one side of cuts, from the cases there where `by_case` says so of the attribute."""
-        ranks = side.copy()
-        named = by_case[attribute] & (side >= 0)
-        tested = np.unique(attribute[named]).tolist()
-        places = [np.flatnonzero(named & (attribute == a)) for a in tested]
-        values = self._values([(a, side[here]) for a, here in zip(tested, places, strict=True)])
-        for a, here, value in zip(tested, places, values, strict=True):
-            ranks[here] = np.searchsorted(self.distinct(a), value)
-        return ranks
-
-    def _values(self, wanted: list[tuple[int, Int64s]]) -> list[Floats]:
-        """Values of columns at some cases; one transfer for all columns that are on the device."""
-        device, table, used = self._device, self._problem.table, self._problem.used
-        columns = [table.column_in_place(used[a]) for a, _ in wanted]
-        there = [on_device(column) for column in columns]
-        gathered = [
-            device.xp.asarray(column)[device.up(cases)].astype(np.float64)
-            for column, (_, cases), is_there in zip(columns, wanted, there, strict=True)
-            if is_there
-        ]
-        fetched = iter(device.down(device.xp.concatenate(gathered)) if gathered else ())
-        return [
-            np.array([next(fetched) for _ in cases]) if is_there else column[cases]
-            for column, (_, cases), is_there in zip(columns, wanted, there, strict=True)
-        ]
+        return self._values.ranks(splits.attribute, below, above, listed)
 
     def hold(self, problem: Problem) -> None:
         """Take the cases of a problem that is only to be placed."""
-        self._problem, self._device.sizes = problem, self._sizes
-        self._let_go()
+        self._take(problem)
 
     def _let_go(self) -> None:
         """Give up what growing needs; its memory goes back to CuPy's pool."""

@@ -204,7 +204,7 @@ def _missing_for_cuda() -> str | None:
 
     if missing_packages():
         return missing_packages()
-    from c45gpu.kernels.cuda import missing
+    from c45gpu.kernels.cuda_card import missing
 
     return missing()
 
@@ -251,7 +251,7 @@ def frequencies_in_place(tree: Tree, table: Table, soft: SoftThresholds | None =
 def _cuda_holds(n_values: int) -> bool:
     if _missing_for_cuda() is not None:
         return False
-    from c45gpu.kernels.cuda import free_memory
+    from c45gpu.kernels.cuda_card import free_memory
 
     return n_values * CUDA_VALUE_BYTES <= free_memory()
 

@@ -23,7 +23,7 @@ from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
-from c45gpu.kernels import cuda, cuda_device
+from c45gpu.kernels import cuda, cuda_card, cuda_device
 from c45gpu.kernels.cuda_device import Done, Sizes
 from c45gpu.kernels.engine import available, open_engine
 from c45gpu.kernels.reference import ReferenceEngine
@@ -130,11 +130,11 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_engine_asks_for_a_device_only_after_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda, "missing_packages", lambda: None)
-    monkeypatch.setattr(cuda, "_missing_device", lambda: "finds no NVIDIA GPU: take engine='cpu'")
+    monkeypatch.setattr(cuda_card, "missing_packages", lambda: None)
+    monkeypatch.setattr(cuda_card, "_missing_device", lambda: "finds no NVIDIA GPU: take engine='cpu'")
     with pytest.raises(EngineError, match="finds no NVIDIA GPU"):
         cuda.CudaEngine()
-    assert cuda_device.missing_packages is not cuda.missing_packages
+    assert cuda_device.missing_packages is not cuda_card.missing_packages
 
 
 def fan(width: int, unknown: float) -> Table:

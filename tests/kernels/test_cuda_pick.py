@@ -14,8 +14,8 @@ pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install '
 
 from c45gpu.cli import main
 from c45gpu.errors import EngineError
-from c45gpu.kernels import cuda, cuda_device
-from c45gpu.kernels.cuda import card, free_memory, missing
+from c45gpu.kernels import cuda_card, cuda_device
+from c45gpu.kernels.cuda_card import card, free_memory, missing
 from c45gpu.kernels.engine import (
     CROSSOVER_VALUES,
     CUDA_CROSSOVER_VALUES,
@@ -60,13 +60,13 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Pretend to be a machine with CuPy."""
 
     def pretend(cards: int | None, free: int = FREE) -> None:
-        cuda._missing_device.cache_clear()
+        cuda_card._missing_device.cache_clear()
         monkeypatch.setitem(sys.modules, "cupy", cupy_on(cards, free))
-        for module in (cuda, cuda_device):
+        for module in (cuda_card, cuda_device):
             monkeypatch.setattr(module, "missing_packages", lambda: None)
 
     yield pretend
-    cuda._missing_device.cache_clear()
+    cuda_card._missing_device.cache_clear()
 
 
 def test_auto_takes_a_gpu_for_large_tables_only(machine: Any) -> None:
@@ -186,7 +186,7 @@ def test_dry_run_without_a_gpu_plans_all_the_same(machine: Any, csv: str, capsys
 
 def test_cupy_without_a_driver() -> None:
     pytest.importorskip("cupy", reason="CuPy itself is wanted: pip install 'c45gpu[cuda-test]'")
-    cuda._missing_device.cache_clear()
+    cuda_card._missing_device.cache_clear()
     reason = missing()
     assert reason is None or "engine='cpu'" in reason
     assert available()["cuda"] == reason
