@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
 from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
+from c45gpu.kernels.cpu import CpuEngine
+from c45gpu.kernels.cpu_apart import SortedCases, SortedColumns
 from c45gpu.kernels.engine import LocalEngine
 from c45gpu.kernels.level import ELSEWHERE, Children, Frontier, Int64s, Problem, Splits, Subtrees
 
@@ -52,9 +55,23 @@ def grown_below(engine: LocalEngine, problem: Problem, counts: Int64s) -> Below:
         root = np.zeros(1, np.int64)
         apart = Splits(root, root + ELSEWHERE, root - 1, np.array([0, len(branch)]), branch)
         frontier = engine.split(apart).frontier
-    records = _Records(engine, frontier)
+    found = _grown(engine, frontier, len(problem.used))
+    low, high = (values_at(engine, found.attribute, side) for side in (found.below, found.above))
+    return Below(found.parent, found.branch, found.attribute, low, high, found.class_weights)
+
+
+def grown_sorted(
+    engine: CpuEngine, problem: Problem, cases: SortedCases, parts: Sequence[tuple[Int64s, SortedColumns]]
+) -> Subtrees:
+    """Grow the subtrees of nodes whose cases are sorted; see :meth:`c45gpu.kernels.cpu.CpuEngine.load_sorted`."""
+    return _grown(engine, engine.load_sorted(problem, cases, parts), len(problem.used))
+
+
+def _grown(engine: LocalEngine, frontier: Frontier, n_used: int) -> Subtrees:
+    """Grow all that is below the nodes of a frontier."""
+    records = _Records(frontier)
     while len(records.open):
-        splits = _chosen(engine, records.weights.sum(1), len(problem.used))
+        splits = _chosen(engine, records.weights.sum(1), n_used)
         records.add(splits, engine.split(splits))
     return records.all()
 
@@ -74,7 +91,7 @@ def _chosen(engine: LocalEngine, weight: Int64s, n_used: int) -> Splits:
 
 
 class _Nodes(NamedTuple):
-    """Some rows of :class:`Below`, without tests."""
+    """Some rows of subtrees, without tests."""
 
     parent: Int64s
     branch: Int64s
@@ -86,15 +103,14 @@ class _Tests(NamedTuple):
 
     row: Int64s
     attribute: Int64s
-    low: Floats
-    high: Floats
+    below: Int64s
+    above: Int64s
 
 
 class _Records:
-    """Collects what grows, in values instead of ranks."""
+    """Collects what grows."""
 
-    def __init__(self, engine: LocalEngine, frontier: Frontier) -> None:
-        self._engine = engine
+    def __init__(self, frontier: Frontier) -> None:
         self._nodes: list[_Nodes] = []
         self._tests: list[_Tests] = []
         self._n = 0
@@ -104,16 +120,16 @@ class _Records:
     def add(self, splits: Splits, children: Children) -> None:
         """Note the tests of open nodes, and go on with the branches."""
         rows = self.open[splits.node]
-        self._test(rows, splits.attribute, children.below, children.above)
+        self._tests.append(_Tests(rows, splits.attribute, children.below, children.above))
         self._advance(children.frontier, rows[children.split], children.branch)
 
-    def all(self) -> Below:
+    def all(self) -> Subtrees:
         """All that grew."""
         nodes = _Nodes(*(np.concatenate(column) for column in zip(*self._nodes, strict=True)))
-        attribute, low, high = np.full(self._n, -1), np.full(self._n, np.nan), np.full(self._n, np.nan)
+        attribute, below, above = np.full((3, self._n), -1, np.int64)
         for tests in self._tests:
-            attribute[tests.row], low[tests.row], high[tests.row] = tests.attribute, tests.low, tests.high
-        return Below(nodes.parent, nodes.branch, attribute, low, high, nodes.class_weights)
+            attribute[tests.row], below[tests.row], above[tests.row] = tests.attribute, tests.below, tests.above
+        return Subtrees(nodes.parent, nodes.branch, attribute, below, above, nodes.class_weights)
 
     def _advance(self, frontier: Frontier, parent: Int64s, branch: Int64s) -> None:
         rows = self._append(parent, branch, frontier.class_weights)
@@ -134,11 +150,8 @@ class _Records:
         number[~root] = self._n + np.arange(len(root) - int(root.sum()))
         self._append(number[subtrees.parent[~root]], subtrees.branch[~root], subtrees.class_weights[~root])
         tested = subtrees.attribute >= 0
-        self._test(number[tested], *(x[tested] for x in (subtrees.attribute, subtrees.below, subtrees.above)))
-
-    def _test(self, row: Int64s, attribute: Int64s, below: Int64s, above: Int64s) -> None:
-        low, high = values_at(self._engine, attribute, below), values_at(self._engine, attribute, above)
-        self._tests.append(_Tests(row, attribute, low, high))
+        tests = (x[tested] for x in (number, subtrees.attribute, subtrees.below, subtrees.above))
+        self._tests.append(_Tests(*tests))
 
 
 def values_at(engine: LocalEngine, attribute: Int64s, rank: Int64s) -> Floats:

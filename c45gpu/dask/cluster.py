@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
+from itertools import islice
 from typing import Any, NamedTuple
 
 from dask.utils import typename
@@ -14,6 +15,7 @@ from distributed.scheduler import KilledWorker
 from c45gpu.dask.faults import Lost
 from c45gpu.errors import EngineError
 
+AHEAD = 2  # things that a worker is given at a time, so that it need not wait for the next
 LOOK_SECONDS = 0.5  # between two looks at which workers are there, while a step takes its time
 
 
@@ -89,12 +91,7 @@ class Cluster:
             When arguments were lost that nobody can compute again.
         """
         tasks = list(tasks)
-        futures = [
-            self.client.submit(
-                task.function, *task.arguments, workers=[task.worker], allow_other_workers=False, pure=False
-            )
-            for task in tasks
-        ]
+        futures = [self._sent(task) for task in tasks]
         try:
             self._wait(futures, [task.worker for task in tasks])
             self._raise_first(futures)
@@ -102,6 +99,46 @@ class Cluster:
         finally:
             for future in futures:
                 future.release()
+
+    def handed_out(
+        self, workers: Iterable[str], function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+    ) -> Iterator[Any]:
+        """Have any workers do things, each the next one when it is done with one; yields results as they come.
+
+        Raises
+        ------
+        Lost
+            When a worker does not come to an end.
+        """
+        waiting, sent = iter(tasks), dict[Future[Any], str]()
+
+        def send(worker: str) -> None:
+            for arguments in islice(waiting, 1):
+                sent[self._sent(Task(worker, function, arguments))] = worker
+
+        try:
+            for worker in list(workers) * AHEAD:
+                send(worker)
+            while sent:
+                self._wait(list(sent), list(sent.values()), "FIRST_COMPLETED")
+                self._raise_first(list(sent))
+                done = [future for future in sent if future.status != "pending"]
+                if not done:
+                    raise Lost("a worker did not answer in time")
+                for future in done:
+                    send(worker := sent[future])
+                    result = self._result(future, worker)
+                    del sent[future]
+                    future.release()
+                    yield result
+        finally:
+            for future in sent:
+                future.release()
+
+    def _sent(self, task: Task) -> Future[Any]:
+        return self.client.submit(
+            task.function, *task.arguments, workers=[task.worker], allow_other_workers=False, pure=False
+        )
 
     def collected(self, futures: list[Future[Any]]) -> list[Any]:
         """The results of what any worker did; what is lost with a worker is done again by another.
@@ -127,13 +164,14 @@ class Cluster:
         if failed:
             self.client.retry(failed)
 
-    def _wait(self, futures: list[Future[Any]], workers: list[str]) -> None:
-        """Wait until all is done, or will not be."""
+    def _wait(self, futures: list[Future[Any]], workers: list[str], until: str = "ALL_COMPLETED") -> None:
+        """Wait until all is done, or the first of it, or will not be."""
         stop = time.monotonic() + self.seconds
-        while any(future.status == "pending" for future in futures):
+        enough = any if until == "ALL_COMPLETED" else all
+        while enough(future.status == "pending" for future in futures):
             try:
                 with self.client.as_current():  # there may be no default client, or another one
-                    wait(futures, timeout=LOOK_SECONDS)
+                    wait(futures, timeout=LOOK_SECONDS, return_when=until)
                 return
             except TimeoutError:
                 pass

@@ -1,19 +1,19 @@
 """An engine whose attributes live on the workers of a cluster.
 
     split   the shares with tested attributes find the branches    packed, from worker to worker
-            every share splits by them
-            small nodes: their cases with all attributes           to one worker, which grows what is below
+            every share splits by them, and keeps small nodes apart
     score   every share scores its attributes                      the candidates to the client, side by side
     choose  on the client
+    grown   in the end, the small nodes with all attributes        each to one worker, which grows what is below
 
-All of it but the last is one task for each worker and level.
+Splitting and scoring are one task for each worker and level.
 A step that a worker does not come to the end of is done again: the shares are built anew from the parts, on the workers
 that are left, and the levels so far are split again by the same tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 from uuid import uuid4
@@ -21,7 +21,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.dask import steps
+from c45gpu.dask import small, steps
 from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.columns import columns_of
 from c45gpu.dask.cuts import Cuts
@@ -29,9 +29,9 @@ from c45gpu.dask.faults import Lost
 from c45gpu.dask.peers import Place, give_up
 from c45gpu.dask.placed import PlacedRows, Ready, pruned_by_one
 from c45gpu.dask.replay import Past, Tests
-from c45gpu.dask.share import Parted, Sides
-from c45gpu.dask.shares import balanced
-from c45gpu.dask.together import LevelTraffic, agreed, agreed_level, frontier_of, sides_of, traffic_of
+from c45gpu.dask.share import Parted
+from c45gpu.dask.shares import balanced, grouped
+from c45gpu.dask.together import LevelTraffic, PartedFrontier, agreed, agreed_level, sides_of, traffic_of
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
 from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
@@ -69,12 +69,11 @@ class DaskEngine:
     def __init__(self, cluster: Cluster, ready: Ready, engine: str = "auto", small: int | None = None) -> None:
         self._cluster, self._ready, self._engine, self._asked = cluster, ready, engine, small
         self._run, self._epoch, self._failures, self._step = uuid4().hex, 0, 0, 0
-        self._below = engine
         self.threads = sum(cluster.workers().values())
         self._placed: PlacedRows | None = None
         self._root_levels: list[steps.Level] = []
         self._candidates: list[Candidates | None] = []
-        self._small = 0
+        self._small, self._sorted = 0, False
         self._owners: list[tuple[str, Int64s]] = []
         self._done: list[Tests] = []
         self._cuts = Cuts(ready.types)
@@ -94,6 +93,32 @@ class DaskEngine:
         self._small = past.small
         parted = self._steadily(self._replayed)
         return Frontier(parted.class_weights[parted.open], parted.open[parted.open])
+
+    def grown(self, nodes: Int64s, weights: Int64s) -> Iterator[small.Grown]:
+        """What is below small nodes, some of them at a time, in any order.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64
+            Their numbers, in the order in which they came up.
+        weights : ndarray of int64
+            In units.
+        """
+        instances = received = 0
+        while len(nodes):
+            workers, groups = list(self._cluster.workers()), grouped(weights, self._small_units)
+            tasks = [(self._plan, nodes[group], self._team([])) for group in groups]
+            try:
+                for grown in self._cluster.handed_out(workers, small.grow, tasks):
+                    self._failures = 0
+                    left = ~np.isin(nodes, grown.small)
+                    nodes, weights = nodes[left], weights[left]
+                    instances, received = instances + grown.instances, received + grown.received
+                    yield grown
+            except Lost as lost:
+                self._recover(lost)
+        if instances:
+            self.traffic.append(LevelTraffic(0, instances, 0, 0, received, 0))
 
     @property
     def past(self) -> Past:
@@ -121,7 +146,7 @@ class DaskEngine:
         return chosen
 
     def split(self, splits: Splits) -> Children:
-        """Send the cases of open nodes down the branches, and have what is below small ones grown."""
+        """Send the cases of open nodes down the branches."""
         children, threshold = self._steadily(lambda: self._split(splits))
         self._done.append(Tests(splits, threshold))
         return children
@@ -129,7 +154,7 @@ class DaskEngine:
     def pruned_by_one(self, tree: Tree, options: Options) -> Tree | None:
         """See :func:`.placed.pruned_by_one`; raises :class:`.faults.Lost` as well."""
         self._let_go()
-        return pruned_by_one(self._cluster, self._ready, self._problem, self._below, tree, options)
+        return pruned_by_one(self._cluster, self._ready, self._problem, self._engine, tree, options)
 
     def place(self, tree: Tree) -> PlacedRows:
         """Send all training cases down a tree, to prune it: every worker its rows.
@@ -140,7 +165,7 @@ class DaskEngine:
             Here and when the placed cases are asked: then they must be placed anew.
         """
         self._let_go()
-        self._placed = PlacedRows(self._cluster, self._ready, self._problem, self._below, tree)
+        self._placed = PlacedRows(self._cluster, self._ready, self._problem, self._engine, tree)
         return self._placed
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
@@ -178,9 +203,9 @@ class DaskEngine:
         self._build()
         levels = self._root_levels
         for tests in self._done:
-            levels = self._level(tests.splits, [], tests.threshold)
+            levels = self._level(tests.splits, tests.threshold)
         self._remember(levels)
-        return agreed_level(levels[: len(self._owners)])
+        return agreed_level(levels)
 
     def count_failure(self, lost: Lost) -> None:
         """Note that a step failed, and have parts made again that failed with it.
@@ -202,6 +227,11 @@ class DaskEngine:
         workers = len(self._cluster.workers())
         return max(LEAST_SMALL, sum(self._ready.n_cases) // (NODES_OF_A_WORKER * workers))
 
+    @property
+    def _small_units(self) -> int:
+        """What a group of small nodes weighs, or one more node."""
+        return max(self._small, 1) * self._problem.settings.case_units
+
     def _build(self) -> None:
         """Give every worker its share of the attributes."""
         workers = self._cluster.workers()
@@ -214,7 +244,6 @@ class DaskEngine:
             unit_bits=ready.unit_bits,
             small=self._small,
             engine=self._engine,
-            below=self._below,
             n_values=sum(ready.n_cases) * -(-len(used) // len(workers)),
             batch=BATCH_BYTES // (CANDIDATE_BYTES * max(1, len(used))),
             seconds=self._cluster.seconds / 2,
@@ -230,22 +259,17 @@ class DaskEngine:
         roots = [level.parted for level in levels if isinstance(level.parted, Parted)]
         agreed(roots[0], [root.digest() for root in roots])
         self._root_levels = levels
+        self._sorted = all(level.sorted for level in levels)
 
     def _root(self) -> Frontier:
-        levels = self._root_levels
-        parted = levels[0].parted
+        parted = self._root_levels[0].parted
         assert isinstance(parted, Parted)
-        self._remember(levels)
-        if not parted.small[0]:
-            return Frontier(parted.class_weights, parted.open)
-        worker, threads = next(iter(self._cluster.workers().items()))
-        team = steps.Team(self._owners, [], [(worker, threads)])
-        grown = self._cluster.step([Task(worker, steps.help_out, (self._plan, 0, team))])
-        return frontier_of(parted, np.zeros(0, np.int64), Sides(*np.zeros((3, 0))), grown, self._cuts)
+        self._remember(self._root_levels)
+        return PartedFrontier(parted.class_weights, parted.open, small=parted.small)
 
     def _remember(self, levels: list[steps.Level]) -> None:
         """Keep the candidates that came with a level until they are asked for."""
-        self._candidates = [level.candidates for level in levels[: len(self._owners)]]
+        self._candidates = [level.candidates for level in levels]
 
     def _score(self, first: int, stop: int) -> Candidates:
         parts = self._candidates
@@ -266,34 +290,29 @@ class DaskEngine:
         return tables
 
     def _split(self, splits: Splits) -> tuple[Children, npt.NDArray[np.float64]]:
-        levels = self._level(splits, list(self._cluster.workers().items()))
-        shares = levels[: len(self._owners)]
-        parted, sides = agreed_level(shares), sides_of(splits, self._owners, shares)
-        frontier = frontier_of(parted, splits.attribute, sides, levels, self._cuts)
+        levels = self._level(splits)
+        parted, sides = agreed_level(levels), sides_of(splits, self._owners, levels)
+        frontier = PartedFrontier(parted.class_weights, parted.open, small=parted.small)
+        self._cuts.note(splits.attribute, sides)
         below, above = self._cuts.ranks(splits.attribute, sides)
         self.traffic.append(traffic_of(levels, len(splits), self._candidate_bytes))
         self._candidate_bytes = 0
         self._remember(levels)
         return Children(frontier, parted.split, parted.branch, below, above), sides.threshold
 
-    def _level(
-        self, splits: Splits, growers: list[tuple[str, int]], threshold: npt.NDArray[np.float64] | None = None
-    ) -> list[steps.Level]:
-        """Split on all workers, those with shares first; `growers` grow what is below small nodes.
-
-        With the thresholds a level is split again.
-        """
+    def _level(self, splits: Splits, threshold: npt.NDArray[np.float64] | None = None) -> list[steps.Level]:
+        """Split on all workers with shares; with the thresholds a level is split again."""
         own = [np.flatnonzero(np.isin(splits.attribute, owned)) for _, owned in self._owners]
         tellers = [(w, which) for (w, _), which in zip(self._owners, own, strict=True) if len(which)]
-        team = steps.Team(self._owners, tellers, growers)
         self._step += 1
         tasks = [
-            Task(w, steps.level, (self._plan, self._step, splits, team, which, threshold))
+            Task(w, steps.level, (self._plan, self._step, splits, self._team(tellers), which, threshold))
             for (w, _), which in zip(self._owners, own, strict=True)
         ]
-        busy = {w for w, _ in self._owners}
-        tasks += [Task(w, steps.help_out, (self._plan, self._step, team)) for w, _ in growers if w not in busy]
         return self._cluster.step(tasks)
+
+    def _team(self, tellers: list[tuple[str, Int64s]]) -> steps.Team:
+        return steps.Team(self._owners, tellers, self._sorted)
 
     def _let_go(self) -> None:
         placed, owners, self._placed, self._owners = self._placed, self._owners, None, []

@@ -1,15 +1,18 @@
 """What one worker does while a tree grows: it has some attributes of all cases, and an engine that knows these only.
 
 The engine takes a node up to a certain weight for a leaf. The cases of such *small* nodes are kept apart, to be brought
-together with all of their attributes on one worker, which grows what is below them.
+together with all of their attributes on one worker, which grows what is below them. Small nodes have numbers, in the
+order in which they come up, on all shares alike. The CPU engine keeps their lists if it counts cases; of other engines
+the share keeps their cases.
 """
 
 from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,19 +20,20 @@ import numpy.typing as npt
 
 from c45gpu.choose import Facts, is_leaf
 from c45gpu.dask.faults import Lost
+from c45gpu.dask.kept import taken_apart, together
 from c45gpu.dask.packed import Packed, pack, unpacked
 from c45gpu.dask.replay import Tests
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
 from c45gpu.induction.grow import thresholds
 from c45gpu.induction.problem import units_of
-from c45gpu.kernels.descend import divide
+from c45gpu.kernels.cpu import CpuEngine
+from c45gpu.kernels.cpu_apart import SortedCases, SortedColumns
 from c45gpu.kernels.engine import open_engine
 from c45gpu.kernels.level import (
     ELSEWHERE,
     Bools,
     Candidates,
-    Children,
     Frontier,
     Instances,
     Int32s,
@@ -42,7 +46,7 @@ from c45gpu.model.tree import ranges
 
 Floats = npt.NDArray[np.float64]
 
-FAILED, NOTHING, TOLD, PARTED = range(-1, 3)  # what a share has done of a step
+FAILED, NOTHING, TOLD = range(-1, 2)  # what a share has done of a step
 
 
 class Sides(NamedTuple):
@@ -116,13 +120,15 @@ class Share:
             table=table,
             units=units_of(table, unit_bits),
             settings=settings,
+            apart=problem.settings if small else None,
             facts=Facts(*(x[owned] for x in problem.facts)),
             may_finish=False,
             other_branches=most,
         )
         self._engine = open_engine(engine, 0, threads)
-        self._apart: Instances
-        self._weights: Int64s  # of the small nodes
+        self.sorted = self._alike and not self._release8 and isinstance(self._engine, CpuEngine)
+        self._apart: list[Instances] = []  # of the small nodes of each step, unless the engine keeps their lists
+        self._open_weights: Int64s
         self._told: Packed  # for the other shares
         self._news = threading.Condition()
         self._step, self._done = 0, NOTHING
@@ -132,10 +138,9 @@ class Share:
         frontier = self._engine.load(self._problem)
         nothing = np.zeros(1, np.int64)
         parted = self._parted(frontier, nothing, nothing)
-        self._weights = parted.class_weights[parted.small].sum(1)
-        if parted.small[0]:
+        if parted.small[0] and not self.sorted:
             units = self._problem.units
-            self._apart = Instances(np.arange(len(units)), units, np.array([0, len(units)]))
+            self._apart = [Instances(np.arange(len(units)), units, np.array([0, len(units)]))]
         return parted
 
     def score(self, first: int, stop: int) -> Candidates:
@@ -146,9 +151,9 @@ class Share:
         """See :meth:`c45gpu.kernels.engine.Engine.tables`; the attribute is a position in the share."""
         return self._engine.tables(attribute, first, stop)
 
-    def instances(self, nodes: Int64s) -> Instances:
-        """The instances of some open nodes."""
-        return self._engine.instances(nodes)
+    def counts(self, nodes: Int64s) -> Int64s:
+        """How many instances some open nodes have."""
+        return self._open_weights[nodes] if self._alike else np.diff(self._engine.instances(nodes).start)
 
     def take(self, step: int, splits: Splits, counts: Int64s) -> Sides:
         """Find out which branches the cases take by tests of this share's attributes, and have it ready for others.
@@ -160,8 +165,9 @@ class Share:
         self.publish(step, TOLD)
         return self._sides(splits.attribute, taken)
 
-    def take_again(self, step: int, tests: Tests, case: Int64s, counts: Int64s) -> None:
-        """The same by tests that are told by value; `case` is the cases of each split, one split after the other."""
+    def take_again(self, step: int, tests: Tests, counts: Int64s) -> None:
+        """The same by tests that are told by value."""
+        case = self._engine.instances(tests.splits.node).case
         split, branch = np.repeat(np.arange(len(counts)), counts), np.empty(len(case), np.int32)
         for k in np.unique(tests.splits.attribute).tolist():
             here = np.flatnonzero(tests.splits.attribute[split] == k)
@@ -191,48 +197,61 @@ class Share:
         self._await(step, TOLD, seconds)
         return self._told
 
-    def small_weights(self, step: int, seconds: float) -> Int64s:
-        """The weights of the small nodes of a step, as soon as they are there."""
-        self._await(step, PARTED, seconds)
-        return self._weights
-
-    def split(self, step: int, nodes: Int64s, instances: Instances, told: Iterable[tuple[Int64s, Packed]]) -> Parted:
+    def split(self, nodes: Int64s, counts: Int64s, told: Iterable[tuple[Int64s, Packed]]) -> Parted:
         """Split nodes by what the shares told; of each the splits that it told of."""
-        branch = np.empty(len(instances.case), np.int32)
+        start = np.concatenate([[0], np.cumsum(counts)])
+        branch = np.empty(start[-1], np.int32)
         for which, packed in told:
-            branch[ranges(instances.start[which], instances.start[which + 1])] = unpacked(packed)
+            here = slice(None) if len(which) == len(nodes) else ranges(start[which], start[which + 1])
+            branch[here] = unpacked(packed)
+        instances = None if self.sorted else self._engine.instances(nodes)
         elsewhere = np.full(len(nodes), ELSEWHERE)
-        splits = Splits(nodes, elsewhere, elsewhere, instances.start, branch)
-        children = self._engine.split(splits)
+        children = self._engine.split(Splits(nodes, elsewhere, elsewhere, start, branch))
         parted = self._parted(children.frontier, children.split, children.branch)
-        self._apart = _taken_apart(instances, branch, children, parted.small)
-        self._weights = parted.class_weights[parted.small].sum(1)
-        self.publish(step, PARTED)
+        if instances is not None:
+            self._apart.append(taken_apart(instances, branch, children, parted.small))
         return parted
 
-    def columns(self, step: int, small: Int64s, seconds: float) -> list[npt.NDArray[Any]]:
+    def columns(self, small: Int64s) -> list[npt.NDArray[Any]]:
         """The values of the share's attributes of the cases of small nodes, one node after the other."""
-        self._await(step, PARTED, seconds)
-        case = self._apart.case[self._places(small)]
+        case = together(self._apart, small).case
         return [self._table.rows(a, case) for a in self._problem.used]
 
-    def cases(self, step: int, small: Int64s, seconds: float) -> tuple[Int32s, Int64s, Int64s]:
+    def cases(self, small: Int64s) -> tuple[Int32s, Int64s, Int64s]:
         """The classes and units of the cases of small nodes, and how many each node has.
 
         No units where all cases have one.
         """
-        self._await(step, PARTED, seconds)
-        here = self._places(small)
-        units = np.zeros(0, np.int64) if self._alike else self._apart.units[here]
-        return self._table.classes[self._apart.case[here]], units, np.diff(self._apart.start)[small]
+        kept = together(self._apart, small)
+        units = np.zeros(0, np.int64) if self._alike else kept.units
+        return self._table.classes[kept.case], units, np.diff(kept.start)
+
+    def sorted_columns(self, small: Int64s) -> SortedColumns:
+        """The share's attributes of the cases of small nodes, sorted."""
+        return self._cpu.apart.columns(small)
+
+    def sorted_cases(self, small: Int64s) -> SortedCases:
+        """The cases of small nodes."""
+        return self._cpu.apart.cases(small)
 
     def thresholds(self, attribute: Int64s, low: Floats, high: Floats) -> Floats:
         """The thresholds of cuts between values; attributes are positions in the share."""
         found = np.empty(len(attribute))
-        for a in np.unique(attribute).tolist():
-            here, distinct = attribute == a, self._engine.distinct(a)
+        for a, here in _by_attribute(attribute):
+            distinct = self._engine.distinct(a)
             below, above = (np.searchsorted(distinct, x[here].astype(distinct.dtype)) for x in (low, high))
             found[here] = thresholds(distinct, below, above, self._release8)
+        return found
+
+    def sorted_thresholds(self, small: Int64s, attribute: Int64s, below: Int64s, above: Int64s) -> Floats:
+        """The same between cases, by their numbers in small nodes; or between codes, if the attribute has no list."""
+        rows, listed, found = self._cpu.apart.rows(small), self._cpu.apart.listed, np.empty(len(attribute))
+        for a, here in _by_attribute(attribute):
+            distinct, low, high = self._engine.distinct(a), below[here], above[here]
+            if listed[a]:
+                values = self._table.rows(self._problem.used[a], rows[np.concatenate([low, high])])
+                low, high = np.split(np.searchsorted(distinct, values), 2)
+            found[here] = thresholds(distinct, low, high, self._release8)
         return found
 
     def close(self) -> None:
@@ -251,11 +270,22 @@ class Share:
 
     def _parted(self, frontier: Frontier, split: Int64s, branch: Int64s) -> Parted:
         weights = frontier.class_weights
+        self._open_weights = weights[frontier.open].sum(1)
         leaf = is_leaf(weights.sum(1), weights.max(1), self._whole.settings)
         return Parted(weights, frontier.open, ~leaf & ~frontier.open, split, branch)
 
-    def _places(self, small: Int64s) -> Int64s:
-        return ranges(self._apart.start[small], self._apart.start[small + 1])
+    @property
+    def _cpu(self) -> CpuEngine:
+        assert isinstance(self._engine, CpuEngine)
+        return self._engine
+
+
+def _by_attribute(attribute: Int64s) -> Iterator[tuple[int, Int64s]]:
+    """Each attribute, and where it is."""
+    order = np.argsort(attribute, kind="stable")
+    edges = np.flatnonzero(np.diff(attribute[order], prepend=-1, append=-1))
+    for first, stop in pairwise(edges.tolist()):
+        yield int(attribute[order[first]]), order[first:stop]
 
 
 def ignoring(schema: Schema, used: Int64s) -> Schema:
@@ -263,26 +293,3 @@ def ignoring(schema: Schema, used: Int64s) -> Schema:
     kept = set(used.tolist())
     attributes = (x if a in kept else replace(x, kind="ignored") for a, x in enumerate(schema.attributes))
     return Schema(tuple(attributes), schema.classes, schema.target)
-
-
-def _taken_apart(instances: Instances, branch: Int32s, children: Children, small: Bools) -> Instances:
-    """The instances of small children, in the order of these."""
-    numbers = np.flatnonzero(small)
-    k = len(instances.start) - 1
-    concerned = np.unique(children.split[numbers])
-    here = ranges(instances.start[concerned], instances.start[concerned + 1])
-    split = np.repeat(concerned, np.diff(instances.start)[concerned])
-    branch, case, units = branch[here], instances.case[here], instances.units[here]
-    n_branches = int(max(branch.max(initial=0), children.branch.max(initial=0))) + 1
-    place = np.full(k * n_branches, -1)
-    place[children.split[numbers] * n_branches + children.branch[numbers]] = np.arange(len(numbers))
-    if (branch < 0).any():
-        slot, instance, units, _ = divide(np.arange(k + 1) * n_branches, split, branch, units)
-        case = case[instance]
-    else:
-        slot = split * n_branches + branch
-    which = place[slot]
-    kept = np.flatnonzero(which >= 0)
-    kept = kept[np.argsort(which[kept], kind="stable")]
-    start = np.concatenate([[0], np.cumsum(np.bincount(which[kept], minlength=len(numbers)))])
-    return Instances(case[kept], units[kept], start)

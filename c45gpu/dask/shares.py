@@ -31,3 +31,16 @@ def balanced(costs: npt.NDArray[np.float64], speeds: list[int]) -> list[Int64s]:
         shares[w].append(thing)
         heapq.heappush(heap, (load + float(costs[thing]) / speeds[w], w))
     return [np.array(sorted(share), np.int64) for share in shares]
+
+
+def grouped(weights: Int64s, enough: int) -> list[Int64s]:
+    """Things in groups that weigh so much at most, or are of one; the heaviest first."""
+    order = np.argsort(-weights, kind="stable")
+    groups: list[Int64s] = []
+    first, weight = 0, 0
+    for i, thing in enumerate(order.tolist()):
+        weight += int(weights[thing])
+        if weight > enough and i > first:
+            groups.append(order[first:i])
+            first, weight = i, int(weights[thing])
+    return [np.sort(group) for group in [*groups, order[first:]] if len(group)]

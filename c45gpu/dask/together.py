@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.share import Parted, Sides
 from c45gpu.dask.steps import Level
 from c45gpu.errors import EngineError
-from c45gpu.kernels.level import Frontier, Int64s, Splits, Subtrees
+from c45gpu.kernels.level import Bools, Frontier, Int64s, Splits
+
+
+@dataclass(frozen=True, eq=False)
+class PartedFrontier(Frontier):
+    """A frontier with small nodes in it, which are grown later.
+
+    Parameters
+    ----------
+    small : ndarray of bool, shape (m,)
+    """
+
+    small: Bools = None  # type: ignore[assignment]  # always given, but a field before it need not be
 
 
 class LevelTraffic(NamedTuple):
-    """Bytes that a level sent.
+    """Bytes that a level sent; the last one is what is below small nodes, where no other node is split.
 
     Attributes
     ----------
     nodes, instances : int
-        Nodes that were split, and their instances.
+        Nodes that were split, and their instances; or the instances of the small nodes.
     branches : int
         Branches of cases, from worker to worker, all workers together.
     most_branches : int
@@ -42,8 +54,7 @@ class LevelTraffic(NamedTuple):
 def traffic_of(levels: Sequence[Level], nodes: int, candidates: int) -> LevelTraffic:
     """What a level sent, in which so many nodes were split, beside so many bytes of candidates."""
     received = [level.received for level in levels]
-    cases = sum(level.grown.received for level in levels if level.grown is not None)
-    return LevelTraffic(nodes, levels[0].instances, sum(received), max(received), cases, candidates)
+    return LevelTraffic(nodes, levels[0].instances, sum(received), max(received), 0, candidates)
 
 
 def agreed_level(shares: Sequence[Level]) -> Parted:
@@ -75,23 +86,3 @@ def sides_of(splits: Splits, owners: Sequence[tuple[str, Int64s]], shares: Seque
             for whole, part in zip(sides, level.sides, strict=True):
                 whole[which] = part
     return sides
-
-
-def frontier_of(parted: Parted, tested: Int64s, sides: Sides, levels: Sequence[Level], cuts: Cuts) -> Frontier:
-    """The frontier with what grew below its small nodes; `cuts` remembers the values beside all cuts of it."""
-    grown = [(level.grown, level.small) for level in levels if level.grown is not None]
-    found = [Sides(g.below.low, g.threshold, g.below.high) for g, _ in grown]
-    attributes = np.concatenate([tested, *(g.below.attribute for g, _ in grown)])
-    cuts.note(attributes, Sides(*(np.concatenate(x) for x in zip(sides, *found, strict=True))))
-    if not grown:
-        return Frontier(parted.class_weights, parted.open)
-    positions, subtrees, start = np.flatnonzero(parted.small), [], 0
-    for (g, small), beside in zip(grown, found, strict=True):
-        root = g.below.parent < 0
-        parent = g.below.parent + start
-        parent[root] = -1 - positions[small[-1 - g.below.parent[root]]]
-        start += len(parent)
-        ranks = cuts.ranks(g.below.attribute, beside)
-        subtrees.append((parent, g.below.branch, g.below.attribute, *ranks, g.below.class_weights))
-    finished = Subtrees(*(np.concatenate(x) for x in zip(*subtrees, strict=True)))
-    return Frontier(parted.class_weights, parted.open, finished)

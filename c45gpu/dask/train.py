@@ -15,7 +15,7 @@ from c45gpu.dask.cluster import Cluster
 from c45gpu.dask.engine import DaskEngine
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.placed import Ready
-from c45gpu.dask.resume import ClusterGrower, Onward, past_of
+from c45gpu.dask.resume import ClusterGrower, Onward
 from c45gpu.dask.rows import RowParts
 from c45gpu.dask.together import LevelTraffic
 from c45gpu.data.digest import digest_of_sums, sums_of
@@ -138,7 +138,7 @@ def train_on(
 
 def _grower(engine: DaskEngine, problem: Problem, options: Options, begun: Kept | None) -> ClusterGrower:
     limits = Limits.of(options, len(problem.used))
-    beginning = None if begun is None else Onward(*tree_of(begun, problem), past_of(begun))
+    beginning = None if begun is None else Onward.of(begun, *tree_of(begun, problem))
     return ClusterGrower(engine, problem, limits, beginning)
 
 

@@ -7,10 +7,13 @@ values are codes, counted into histograms. Cases that all weigh 1 and have no un
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.table import Floats, Table
+from c45gpu.kernels.cpu_apart import Apart, SortedCases, SortedColumns, lists_from
 from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_dividing import DividingGrower
@@ -60,6 +63,34 @@ class CpuEngine:
         counts = problem.whole and not near and bool((problem.units == 1).all())
         self._grower = (CountingGrower if counts else DividingGrower)(problem, self._crew, lists)
         return self._grower.root()
+
+    def load_sorted(
+        self, problem: Problem, cases: SortedCases, parts: Sequence[tuple[Int64s, SortedColumns]]
+    ) -> Frontier:
+        """Take cases of several nodes, which others have sorted; the frontier is these nodes.
+
+        The ranks of :class:`~c45gpu.kernels.level.Children` and :class:`~c45gpu.kernels.level.Subtrees` are the numbers
+        of cases then, where the attribute has a list.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its columns have no values. Each case counts 1.
+        cases : SortedCases
+        parts : sequence of (ndarray of int64, SortedColumns)
+            From each engine the positions of its attributes among the used ones, and their columns.
+        """
+        schema = problem.table.schema
+        continuous = np.array([schema.attributes[a].kind == "continuous" for a in problem.used], np.bool_)
+        lists = lists_from(cases, parts, continuous, problem.settings.n_classes)
+        self._problem, self._grower = problem, CountingGrower(problem, self._crew, lists)
+        return self._grower.roots(cases.counts)
+
+    @property
+    def apart(self) -> Apart:
+        """The nodes that it has set apart (see :class:`~c45gpu.kernels.level.Problem`), if it counts cases."""
+        assert isinstance(self._grower, CountingGrower)
+        return self._grower.apart
 
     def distinct(self, attribute: int) -> Floats:
         """Sorted distinct values of a continuous column."""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
+from c45gpu.kernels.cpu_apart import Apart
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_entry import Layout, rows_of
 from c45gpu.kernels.cpu_finish import Records, Scores, Scratch, finish
@@ -65,6 +66,7 @@ class CountingGrower(CpuGrower):
         none = np.zeros(0, np.int64)
         self._nodes = Nodes(none, none, np.zeros((0, c), np.int64), none)
         self.order = np.full(n, -1, np.int32)
+        self.apart = Apart(self.layout, self.columns, n, c, self._local_of)
 
     def root(self) -> Frontier:
         """The root, open or finished."""
@@ -73,10 +75,20 @@ class CountingGrower(CpuGrower):
         add_classes(self.lists[-1], self.layout, totals[0])
         whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals, np.zeros(1, np.int64))
         is_open = ~is_leaf(whole.count, totals.max(1), self.problem.settings)
+        if self._set_apart(whole.count, totals, is_open)[0]:
+            self.apart.add(self.lists, whole.first, whole.count)
         if self.problem.forest:
             self._nodes = Nodes(*(x[is_open] for x in whole))
             return Frontier(totals, is_open)
         return self._advance(whole, is_open)
+
+    def roots(self, counts: Int64s) -> Frontier:
+        """Several roots, whose cases lie one after the other in all lists."""
+        totals, first = np.zeros((len(counts), self.problem.settings.n_classes), np.int64), np.cumsum(counts) - counts
+        for m, here in enumerate(first.tolist()):
+            add_classes(self.lists[-1, here : here + counts[m]], self.layout, totals[m])
+        is_open = ~is_leaf(counts, totals.max(1), self.problem.settings)
+        return self._advance(Nodes(first, counts, totals, first), is_open)
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
@@ -116,10 +128,13 @@ class CountingGrower(CpuGrower):
         weight = counts.sum(1)
         held = np.flatnonzero(weight > 0)
         is_open = ~is_leaf(weight[held], counts[held].max(1), self.problem.settings)
-        final = self._note_leaves(splits, nodes, slot_start, held[is_open], weight)
-        self._move(nodes, slot_start, held[is_open], weight)
+        apart = self._set_apart(weight[held], counts[held], is_open)
+        final = self._note_leaves(splits, nodes, slot_start, held[is_open | apart], weight)
         first = np.full(len(held), DROPPED, np.int64)
         first[is_open] = np.cumsum(weight[held[is_open]]) - weight[held[is_open]]
+        first[apart] = self.apart.room(weight[held[apart]])
+        self._move(nodes, slot_start, held, first, weight)
+        self.apart.add(self.lists, first[apart], weight[held[apart]])
         frontier = self._advance(Nodes(first, weight[held], counts[held], final[held]), is_open)
         split = np.searchsorted(slot_start, held, side="right") - 1
         return Children(frontier, split, held - slot_start[split], below, above)
@@ -171,10 +186,17 @@ class CountingGrower(CpuGrower):
         note_split(self.lists, nodes, self.layout, self._marks, (slot_start, places, final.copy()), self.order)
         return final
 
-    def _move(self, nodes: Nodes, slot_start: Int64s, kept: Int64s, weight: Int64s) -> None:
-        """Partition all lists into the spare ones, the kept slots one after the other."""
+    def _set_apart(self, weight: Int64s, counts: Int64s, is_open: Bools) -> Bools:
+        """Which nodes that are not open are leaves for their weight only."""
+        if self.problem.apart is None:
+            return np.zeros(len(weight), np.bool_)
+        apart: Bools = ~is_open & ~is_leaf(weight, counts.max(1), self.problem.apart)
+        return apart
+
+    def _move(self, nodes: Nodes, slot_start: Int64s, held: Int64s, first: Int64s, weight: Int64s) -> None:
+        """Partition all lists into the spare ones, the slots that hold cases to these places."""
         places = np.full(slot_start[-1], DROPPED, np.int64)
-        places[kept] = np.cumsum(weight[kept]) - weight[kept]
+        places[held] = first
         splits = (nodes.first, nodes.count, slot_start, places, weight)
         sides = bits_of(self._marks)
         groups = self.crew.groups(np.arange(len(self.lists)))

@@ -70,9 +70,9 @@ class CpuGrower:
         return tables
 
     def to_ranks(self, attribute: Int64s, below: Int64s, above: Int64s) -> None:
-        """Replace the rows on both sides of a cut by the ranks of their values, where the attribute has a list."""
+        """Replace the rows on both sides of a cut by the ranks of their values, where they are known."""
         for a in np.unique(attribute[below >= 0]).tolist():
-            if self.columns.list_of[a] >= 0:
+            if self.columns.list_of[a] >= 0 and self._distinct[a] is not None:
                 here = (attribute == a) & (below >= 0)
                 column = self.problem.table.column(self.problem.used[a])
                 below[here] = np.searchsorted(self.distinct(a), column[below[here]])

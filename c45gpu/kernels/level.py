@@ -47,6 +47,8 @@ class Problem:
         The host splits the root as it will, into nodes that are to be grown below: the engine does not finish it.
     other_branches : int
         The most branches of a test on an attribute that another engine has; see :class:`Splits`.
+    apart : Settings, optional
+        Nodes that `settings` makes leaves and these do not are set apart, for another engine to grow below.
     """
 
     table: Table
@@ -58,6 +60,7 @@ class Problem:
     placed: bool = False
     forest: bool = False
     other_branches: int = 2
+    apart: Settings | None = None
 
     @property
     def used(self) -> tuple[int, ...]:

@@ -120,6 +120,24 @@ def test_whole_cases_and_a_tree_that_was_grown_to_its_end(clients: dict[int, Cli
     assert model_bytes(train_on(clients[1], rows_on(clients[1], table, [7]), checkpoint=path)) == model_bytes(due)
 
 
+@pytest.mark.parametrize("unknown", [0.0, 0.1])
+def test_small_nodes_of_which_some_are_grown(clients: dict[int, Client], tmp_path: Path, unknown: float) -> None:
+    table, path, steps = mixed(unknown), tmp_path / "kept.c45", list[Progress]()
+
+    def stop(progress: Progress) -> None:
+        steps.append(progress)
+        if len(steps) > 1 and steps[-2].depth == progress.depth and progress.open_nodes:
+            raise Stopped
+
+    rows = rows_on(clients[2], table, thirds(table))
+    with pytest.raises(Stopped):
+        train_on(clients[2], rows, Options(), "cpu", stop, small=20, checkpoint=path, every=0)
+    kept, due = path.read_bytes(), model_bytes(train(table, Options(), "reference"))
+    assert model_bytes(train_on(clients[3], rows_on(clients[3], table, [300]), checkpoint=path)) == due
+    path.write_bytes(kept)
+    assert model_bytes(train(table, Options(), "reference", checkpoint=path)) == due
+
+
 def test_other_data_and_checkpoints_of_one_machine_are_refused(clients: dict[int, Client], tmp_path: Path) -> None:
     table, path = mixed(), tmp_path / "kept.c45"
     stopped(clients[2], table, Options(), path, 2)

@@ -97,6 +97,24 @@ def test_a_worker_is_killed_at_a_level(client: Client, alone: Model, tmp_path: P
     assert same_bytes(tmp_path, model, alone)
 
 
+class AtSmall(At):
+    """Does something when the first small nodes are grown, while others are not."""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.depth == self.depth and progress.open_nodes and not self.done:
+            self.what()
+            self.done = True
+        self.depth = progress.depth
+
+
+def test_a_worker_is_killed_while_small_nodes_are_grown(client: Client, alone: Model, tmp_path: Path) -> None:
+    client.wait_for_workers(2)
+    at = AtSmall(-1, lambda: kill(pids(client)[0]))
+    model = train_on(client, made_on(client), engine="reference", progress=at, step_seconds=60.0, small=60)
+    assert at.done
+    assert same_bytes(tmp_path, model, alone)
+
+
 def test_a_worker_that_hangs_is_given_up(client: Client, alone: Model, tmp_path: Path) -> None:
     client.wait_for_workers(2)
     stopped = pids(client)[0]

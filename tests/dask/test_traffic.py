@@ -16,7 +16,8 @@ from tests.dask.here import rows_on, thirds
 from tests.dask.test_same_bytes import two_classes
 
 CASES = 20_000
-HEADER = 32  # bytes of a node that is split, beside its cases
+HEADER = 32  # bytes of a node, beside its cases
+NODES = 100  # small ones, at most
 
 
 @pytest.mark.parametrize("unknown", [False, True])
@@ -34,12 +35,25 @@ def test_a_level_sends_a_bit_for_each_case_and_its_candidates(
     rows = rows_on(client, table, thirds(table))
     train_on(client, rows, engine="reference", small=2000, progress=note, traffic=levels.extend)
     bits = 1 + unknown  # a second one tells which cases have no known value
-    for level, n_open in zip(levels, open_nodes, strict=False):
+    for level, n_open in zip([level for level in levels if level.nodes], open_nodes, strict=False):
         assert level.candidates == n_open * CANDIDATE_BYTES * len(table.schema.used)
         assert level.most_branches <= 1.5 * bits * level.instances / 8 + HEADER * level.nodes
         assert level.branches <= (workers - 1) * (1.5 * bits * level.instances / 8 + HEADER * level.nodes)
     assert levels[0].instances == CASES
     assert (sum(level.branches for level in levels) > 0) == (workers > 1)
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+def test_cases_of_small_nodes_are_sent_once(clients: dict[int, Client], engine: str) -> None:
+    levels = list[LevelTraffic]()
+    table = two_classes(np.random.default_rng(0), None, CASES)
+    train_on(clients[2], rows_on(clients[2], table, []), engine=engine, small=2000, traffic=levels.extend)
+    *large, below = levels
+    assert (below.nodes, below.branches, below.candidates) == (0, 0, 0)
+    assert sum(level.cases for level in large) == 0
+    assert 0 < below.instances <= CASES
+    of_case = 4 * (len(table.schema.used) + 1)  # a value each, and the class
+    assert 0 < below.cases <= below.instances * of_case + HEADER * NODES
 
 
 @pytest.mark.parametrize("most", [1, 2, 300, 70_000])
