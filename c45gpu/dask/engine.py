@@ -26,10 +26,11 @@ from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.columns import columns_of
 from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.faults import Lost
+from c45gpu.dask.memory import give_back
 from c45gpu.dask.peers import Place, give_up
-from c45gpu.dask.placed import PlacedRows, Ready, pruned_by_one
+from c45gpu.dask.placed import PlacedRows, Ready, are_little, pruned_by_one
 from c45gpu.dask.replay import Past, Tests
-from c45gpu.dask.share import Parted
+from c45gpu.dask.share import Order, Parted
 from c45gpu.dask.shares import balanced, grouped
 from c45gpu.dask.together import LevelTraffic, PartedFrontier, agreed, agreed_level, sides_of, traffic_of
 from c45gpu.data.table import Floats, Table
@@ -38,7 +39,7 @@ from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
 from c45gpu.induction.options import Options
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import LocalEngine
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int32s, Int64s, Problem, Splits
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree
@@ -46,7 +47,7 @@ from c45gpu.model.tree import Tree
 T = TypeVar("T")
 
 LEAST_SMALL = 1 << 13  # cases: what is below so few takes a worker no longer than a few steps of all
-NODES_OF_A_WORKER = 2  # of the greatest small ones: best of 2, 4, 8 and 30 by CPU time at 1M x 28 with two workers
+NODES_OF_A_WORKER = 4  # of the greatest small ones: 2 and 4 are the best of 2, 4, 8, 16 and 32 at 1M x 28, two workers
 COMPILED_CHOICE = 1 << 15  # candidates that are chosen among by compiled code
 MOST_ATTEMPTS = 8  # at a step, and one more for each worker
 
@@ -74,6 +75,7 @@ class DaskEngine:
         self._root_levels: list[steps.Level] = []
         self._candidates: list[Candidates | None] = []
         self._small, self._sorted = 0, False
+        self._orders: list[tuple[Int64s, Int32s]] = []  # what became of small nodes
         self._owners: list[tuple[str, Int64s]] = []
         self._done: list[Tests] = []
         self._cuts = Cuts(ready.types)
@@ -82,14 +84,14 @@ class DaskEngine:
 
     def load(self, problem: Problem) -> Frontier:
         """Build the shares; the frontier is the root. The problem is without cases."""
-        self._problem, self._done, self.traffic = problem, [], []
+        self._problem, self._done, self._orders, self.traffic = problem, [], [], []
         self._small = self._smallness() if problem.may_finish else 0
         self._steadily(self._build)
         return self._steadily(self._root)
 
     def resume(self, problem: Problem, past: Past) -> Frontier:
         """Build the shares and bring them to where a run was; the frontier is the nodes that were open."""
-        self._problem, self._done, self.traffic = problem, list(past.levels), []
+        self._problem, self._done, self._orders, self.traffic = problem, list(past.levels), [], []
         self._small = past.small
         parted = self._steadily(self._replayed)
         return Frontier(parted.class_weights[parted.open], parted.open[parted.open])
@@ -114,6 +116,7 @@ class DaskEngine:
                     left = ~np.isin(nodes, grown.small)
                     nodes, weights = nodes[left], weights[left]
                     instances, received = instances + grown.instances, received + grown.received
+                    self._orders.append((grown.small, grown.order))
                     yield grown
             except Lost as lost:
                 self._recover(lost)
@@ -153,8 +156,9 @@ class DaskEngine:
 
     def pruned_by_one(self, tree: Tree, options: Options) -> Tree | None:
         """See :func:`.placed.pruned_by_one`; raises :class:`.faults.Lost` as well."""
+        order = self._order()
         self._let_go()
-        return pruned_by_one(self._cluster, self._ready, self._problem, self._engine, tree, options)
+        return pruned_by_one(self._cluster, self._ready, self._problem, self._engine, tree, options, order)
 
     def place(self, tree: Tree) -> PlacedRows:
         """Send all training cases down a tree, to prune it: every worker its rows.
@@ -175,6 +179,7 @@ class DaskEngine:
     def close(self) -> None:
         """Let go of all shares."""
         self._let_go()
+        self._cluster.tell_all(give_back)
 
     # ------------------------------------------------------------ when a worker is lost
     def _steadily(self, work: Callable[[], T]) -> T:
@@ -312,7 +317,27 @@ class DaskEngine:
         return self._cluster.step(tasks)
 
     def _team(self, tellers: list[tuple[str, Int64s]]) -> steps.Team:
-        return steps.Team(self._owners, tellers, self._sorted)
+        return steps.Team(self._owners, tellers, self._sorted, self._ordered)
+
+    @property
+    def _ordered(self) -> bool:
+        """Whether the order of cases by leaf is of use: one worker will prune them."""
+        problem = self._problem
+        return self._sorted and problem.placed and are_little(self._ready, np.arange(len(problem.used)))
+
+    def _order(self) -> Int32s | None:
+        """The cases in the order of leaves, if it is known."""
+        orders, self._orders = self._orders, []
+        if not self._owners or not self._ordered:
+            return None
+        try:
+            order: Order = self._cluster.step([Task(self._owners[0][0], steps.order, (self._plan.place,))])[0]
+        except Lost:
+            return None
+        order = order._replace(cases=order.cases.copy())
+        for small_ones, cases in orders:
+            order.fill(small_ones, cases)
+        return order.cases
 
     def _let_go(self) -> None:
         placed, owners, self._placed, self._owners = self._placed, self._owners, None, []

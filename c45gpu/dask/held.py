@@ -15,8 +15,9 @@ from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import units_of
 from c45gpu.induction.prune import pruned
+from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import Changes, Pairs, open_engine
-from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.model.tree import Tree
 
 
@@ -118,13 +119,23 @@ def hold(
 
 
 def prune(
-    problem: Problem, unit_bits: int, tree: Tree, tested: Int64s, parts: list[Columns], engine: str, options: Options
+    problem: Problem,
+    unit_bits: int,
+    tree: Tree,
+    tested: Int64s,
+    parts: list[Columns],
+    engine: str,
+    options: Options,
+    order: Int32s | None,
 ) -> Tree:
-    """Prune a tree on this worker, with the attributes that are tested."""
+    """Prune a tree on this worker, with the attributes that are tested; maybe the order of cases by leaf is known."""
     table = joined(problem, tested, parts)
     problem = replace(problem, table=table, units=units_of(table, unit_bits))
     worker = open_engine(engine, table.n_cases * len(problem.used), get_worker().state.nthreads)
-    worker.hold(problem)
+    if isinstance(worker, CpuEngine):
+        worker.hold(problem, order)
+    else:
+        worker.hold(problem)
     try:
         return pruned(tree, worker, problem, options)
     finally:

@@ -25,7 +25,7 @@ from c45gpu.dask.peers import Place
 from c45gpu.dask.steps import let_go
 from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int64s, Problem
+from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.model.tree import Tree
 
 
@@ -58,21 +58,32 @@ LITTLE = 1 << 30  # bytes of tested attributes that one worker is given, rather 
 
 
 def pruned_by_one(
-    cluster: Cluster, ready: Ready, problem: Problem, engine: str, tree: Tree, options: Options
+    cluster: Cluster,
+    ready: Ready,
+    problem: Problem,
+    engine: str,
+    tree: Tree,
+    options: Options,
+    order: Int32s | None = None,
 ) -> Tree | None:
-    """The tree as one worker prunes it; None if that is work for all."""
+    """The tree as one worker prunes it; None if that is work for all. Maybe the order of cases by leaf is known."""
     tested = np.flatnonzero(np.isin(problem.used, tree.attribute))
-    n_bytes = sum(ready.n_cases) * sum(ready.types[k].itemsize for k in tested)
-    if n_bytes > LITTLE and not ready.unknown:
+    if not ready.unknown and not are_little(ready, tested):
         return None
     rows = dict.fromkeys(cluster.workers(), 0)
     for holders, n_cases in zip(cluster.holders(ready.parts), ready.n_cases, strict=True):
         for worker in set(holders) & set(rows):
             rows[worker] += n_cases
     columns = _columns(cluster, ready, problem, tested, range(len(ready.parts)))
-    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options)
+    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options, order)
     simple: Tree = cluster.step([Task(max(rows, key=lambda w: rows[w]), held.prune, arguments)])[0]
     return simple
+
+
+def are_little(ready: Ready, attributes: Int64s) -> bool:
+    """Whether the columns of some attributes are so small that one worker is given them."""
+    of_case: int = sum(ready.types[k].itemsize for k in attributes.tolist())
+    return sum(ready.n_cases) * of_case <= LITTLE
 
 
 def _columns(

@@ -62,6 +62,26 @@ class Sides(NamedTuple):
     high: Floats
 
 
+class Order(NamedTuple):
+    """Cases in the order of leaves, in which those of small nodes are still missing.
+
+    Attributes
+    ----------
+    cases : ndarray of int32, shape (n_cases,)
+        -1 where it is missing.
+    first, counts : ndarray of int64, shape (m,)
+        Where the cases of small nodes lie, by their numbers.
+    """
+
+    cases: Int32s
+    first: Int64s
+    counts: Int64s
+
+    def fill(self, small: Int64s, cases: Int32s) -> None:
+        """Write the cases of some small nodes, one node after the other."""
+        self.cases[ranges(self.first[small], (self.first + self.counts)[small])] = cases
+
+
 class Parted(NamedTuple):
     """What became of splits, as every share tells it.
 
@@ -230,9 +250,13 @@ class Share:
         """The share's attributes of the cases of small nodes, sorted."""
         return self._cpu.apart.columns(small)
 
-    def sorted_cases(self, small: Int64s) -> SortedCases:
+    def sorted_cases(self, small: Int64s, with_rows: bool) -> SortedCases:
         """The cases of small nodes."""
-        return self._cpu.apart.cases(small)
+        return self._cpu.apart.cases(small, with_rows)
+
+    def order(self) -> Order:
+        """The order of cases by leaf, as far as it is known here, and where small nodes lie in it."""
+        return Order(self._cpu.order, *self._cpu.apart.places())
 
     def thresholds(self, attribute: Int64s, low: Floats, high: Floats) -> Floats:
         """The thresholds of cuts between values; attributes are positions in the share."""

@@ -15,7 +15,7 @@ from c45gpu.dask.steps import Plan, Team
 from c45gpu.data.table import Table
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import open_engine
-from c45gpu.kernels.level import Bools, Int64s
+from c45gpu.kernels.level import Bools, Int32s, Int64s
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,6 +34,8 @@ class Grown(NamedTuple):
     threshold : ndarray of float64, shape (r,)
         NaN where there is none.
     class_weights : ndarray of int64, shape (r, C)
+    order : ndarray of int32
+        The cases of the nodes in the order of leaves, if it was asked for.
     instances, received : int
         Instances of the nodes, and the bytes that came from other workers.
     """
@@ -44,6 +46,7 @@ class Grown(NamedTuple):
     attribute: Int64s
     threshold: Floats
     class_weights: Int64s
+    order: Int32s
     instances: int
     received: int
 
@@ -94,7 +97,7 @@ class _Asking:
 
 def _grown_sorted(plan: Plan, small: Int64s, team: Team) -> Grown:
     problem, asking = plan.problem, _Asking(plan, team.owners)
-    cases = asking.one("sorted_cases", small)
+    cases = asking.one("sorted_cases", small, team.ordered)
     parts = asking.all("sorted_columns", small)
     n = len(cases.entries)
     columns: list[None] = [None] * len(problem.table.schema.attributes)
@@ -103,12 +106,13 @@ def _grown_sorted(plan: Plan, small: Int64s, team: Team) -> Grown:
     engine = CpuEngine(get_worker().state.nthreads)
     try:
         found = grown_sorted(engine, part, cases, parts)
+        order = cases.rows[engine.order] if team.ordered else cases.rows
     finally:
         engine.close()
     sides = found.below, found.above
     threshold = asking.thresholds("sorted_thresholds", found.attribute, found.below >= 0, sides, small)
     rows = found.parent, found.branch, found.attribute, threshold, found.class_weights
-    return Grown(small, *rows, n, asking.received)
+    return Grown(small, *rows, order, n, asking.received)
 
 
 def _grown_from_columns(plan: Plan, small: Int64s, team: Team) -> Grown:
@@ -126,6 +130,7 @@ def _grown_from_columns(plan: Plan, small: Int64s, team: Team) -> Grown:
         np.concatenate([piece.attribute for piece in pieces]),
         np.concatenate([piece.threshold for piece in pieces]),
         np.concatenate([piece.class_weights for piece in pieces]),
+        pieces[0].order,
         sum(piece.instances for piece in pieces),
         sum(piece.received for piece in pieces),
     )
@@ -151,4 +156,4 @@ def _grown_some(plan: Plan, small: Int64s, owners: list[tuple[str, Int64s]]) -> 
     cut = ~np.isnan(below.low)
     threshold = asking.thresholds("thresholds", below.attribute, cut, (below.low, below.high))
     rows = below.parent, below.branch, below.attribute, threshold, below.class_weights
-    return Grown(small, *rows, len(classes), asking.received)
+    return Grown(small, *rows, np.zeros(0, np.int32), len(classes), asking.received)

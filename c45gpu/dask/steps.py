@@ -10,9 +10,10 @@ import numpy.typing as npt
 from distributed import get_worker
 
 from c45gpu.dask.columns import Columns, joined
+from c45gpu.dask.memory import keep_freed
 from c45gpu.dask.peers import Place, ask, forget, held, keep
 from c45gpu.dask.replay import Tests
-from c45gpu.dask.share import Parted, Share, Sides
+from c45gpu.dask.share import Order, Parted, Share, Sides
 from c45gpu.kernels.engine import pick
 from c45gpu.kernels.level import Candidates, Int64s, Problem, Splits
 from c45gpu.model.tree import ranges
@@ -84,18 +85,20 @@ class Team(NamedTuple):
         Workers with shares, and the attributes of each.
     tellers : list of (str, ndarray)
         Workers with tested attributes, and which splits test them.
-    sorted : bool
-        All shares keep small nodes sorted.
+    sorted, ordered : bool
+        All shares keep small nodes sorted; the order of cases by leaf is asked for.
     """
 
     owners: list[tuple[str, Int64s]]
     tellers: list[tuple[str, Int64s]]
     sorted: bool
+    ordered: bool
 
 
 def build(plan: Plan, owned: Int64s, parts: list[Columns]) -> Level:
     """Put a share together from the columns of all parts, load it, and score the root."""
     forget(plan.place.run)
+    keep_freed()
     table = joined(plan.problem, owned, parts)
     threads = get_worker().state.nthreads
     engine = pick(plan.engine, plan.n_values)
@@ -178,6 +181,12 @@ def of_share(splits: Splits, which: Int64s, owned: Int64s) -> Splits:
         group_start=np.concatenate([[0], np.cumsum(stop - first)]),
         group_branch=splits.group_branch[ranges(first, stop)],
     )
+
+
+def order(place: Place) -> Order:
+    """See :meth:`.share.Share.order`."""
+    share: Share = held(place)
+    return share.order()
 
 
 def let_go(run: str) -> None:

@@ -24,7 +24,7 @@ from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.cpu_prune_divided import DividedPlacement
 from c45gpu.kernels.cpu_route import route
 from c45gpu.kernels.engine import PlacedCases
-from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int64s, Problem, Splits, Taken
+from c45gpu.kernels.level import Candidates, Children, Frontier, Instances, Int32s, Int64s, Problem, Splits, Taken
 from c45gpu.model.tree import Tree
 
 
@@ -41,6 +41,7 @@ class CpuEngine:
 
     def __init__(self, threads: int | None = None) -> None:
         self._crew = Crew(threads)
+        self._order: Int32s | None = None
         self._grower: CountingGrower | DividingGrower
 
     @property
@@ -123,15 +124,22 @@ class CpuEngine:
         choose_nodes(weight, scores, self._problem.facts, self._problem.settings, chosen)
         return chosen
 
-    def hold(self, problem: Problem) -> None:
-        """Take the cases of a problem that is only to be placed."""
+    @property
+    def order(self) -> Int32s:
+        """The cases in the order of leaves, as far as they are at leaves; the others are -1."""
+        assert isinstance(self._grower, CountingGrower)
+        return self._grower.order
+
+    def hold(self, problem: Problem, order: Int32s | None = None) -> None:
+        """Take the cases of a problem that is only to be placed; maybe in the order of the leaves of a tree."""
         self.__dict__.pop("_grower", None)
-        self._problem = problem
+        self._problem, self._order = problem, order
 
     def place(self, tree: Tree) -> PlacedCases:
         """Send all training cases down a tree, to prune it."""
         grower = self.__dict__.pop("_grower", None)
-        order, memory = (grower.order, grower.memory) if isinstance(grower, CountingGrower) else (None, [])
+        is_counting = isinstance(grower, CountingGrower)
+        order, memory = (grower.order, grower.memory) if is_counting else (self._order, [])
         del grower  # its lists make room
         if order is None and self._problem.table.has_unknown():
             return DividedPlacement(self._problem, tree, self._crew)

@@ -31,10 +31,13 @@ class SortedCases(NamedTuple):
         Class and number of each, packed as :func:`.cpu_lists.layout_for` n cases.
     counts : ndarray of int64, shape (m,)
         Cases of each node.
+    rows : ndarray of int32, shape (n,)
+        Of each; none where they are not asked for.
     """
 
     entries: Array
     counts: Int64s
+    rows: Int32s
 
 
 class SortedColumns(NamedTuple):
@@ -100,20 +103,27 @@ class Apart:
         self._layout, self._columns, self._n_classes, self._numbers = layout, columns, n_classes, numbers
         self._end = n_cases
         self._nodes: list[tuple[Array, int, int]] = []
+        self._final: list[Int64s] = [np.zeros(0, np.int64)]
 
     def room(self, counts: Int64s) -> Int64s:
         """Where nodes with so many cases are to be moved to."""
         self._end -= int(counts.sum())
         return self._end + np.cumsum(counts) - counts
 
-    def add(self, lists: Array, first: Int64s, counts: Int64s) -> None:
-        """Note that nodes lie there."""
+    def add(self, lists: Array, first: Int64s, counts: Int64s, final: Int64s) -> None:
+        """Note that nodes lie there, and where their cases will lie in the order of leaves."""
+        self._final.append(final)
         self._nodes += [(lists, a, n) for a, n in zip(first.tolist(), counts.tolist(), strict=True)]
 
-    def cases(self, nodes: Int64s) -> SortedCases:
+    def cases(self, nodes: Int64s, with_rows: bool) -> SortedCases:
         """The cases of some nodes."""
         some, counts = self._some(nodes)
-        return SortedCases(self._numbered(some, counts), counts)
+        rows = self.rows(nodes) if with_rows else np.zeros(0, np.int64)
+        return SortedCases(self._numbered(some, counts), counts, rows.astype(np.int32))
+
+    def places(self) -> tuple[Int64s, Int64s]:
+        """Where the cases of each node will lie in the order of leaves, and how many there are."""
+        return np.concatenate(self._final), np.array([n for _, _, n in self._nodes], np.int64)
 
     def columns(self, nodes: Int64s) -> SortedColumns:
         """All attributes of the cases of some nodes."""

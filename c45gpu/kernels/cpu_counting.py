@@ -76,7 +76,7 @@ class CountingGrower(CpuGrower):
         whole = Nodes(np.zeros(1, np.int64), np.array([table.n_cases]), totals, np.zeros(1, np.int64))
         is_open = ~is_leaf(whole.count, totals.max(1), self.problem.settings)
         if self._set_apart(whole.count, totals, is_open)[0]:
-            self.apart.add(self.lists, whole.first, whole.count)
+            self.apart.add(self.lists, whole.first, whole.count, whole.final)
         if self.problem.forest:
             self._nodes = Nodes(*(x[is_open] for x in whole))
             return Frontier(totals, is_open)
@@ -134,7 +134,7 @@ class CountingGrower(CpuGrower):
         first[is_open] = np.cumsum(weight[held[is_open]]) - weight[held[is_open]]
         first[apart] = self.apart.room(weight[held[apart]])
         self._move(nodes, slot_start, held, first, weight)
-        self.apart.add(self.lists, first[apart], weight[held[apart]])
+        self.apart.add(self.lists, first[apart], weight[held[apart]], final[held[apart]])
         frontier = self._advance(Nodes(first, weight[held], counts[held], final[held]), is_open)
         split = np.searchsorted(slot_start, held, side="right") - 1
         return Children(frontier, split, held - slot_start[split], below, above)
