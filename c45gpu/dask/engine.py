@@ -16,26 +16,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.dask import small, steps
-from c45gpu.dask.cluster import Cluster, Task
-from c45gpu.dask.columns import columns_of
+from c45gpu.dask import small
+from c45gpu.dask.cluster import Cluster
 from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.memory import give_back
-from c45gpu.dask.peers import Place, give_up
-from c45gpu.dask.placed import PlacedRows, Ready, are_little, pruned_by_one
+from c45gpu.dask.owned import Owned
+from c45gpu.dask.peers import give_up
+from c45gpu.dask.placed import PlacedRows, Ready, pruned_by_one
 from c45gpu.dask.replay import Past, Tests
-from c45gpu.dask.share import Order, Parted
-from c45gpu.dask.shares import balanced, grouped
-from c45gpu.dask.together import LevelTraffic, PartedFrontier, agreed, agreed_level, sides_of, traffic_of
+from c45gpu.dask.share import Parted
+from c45gpu.dask.shares import grouped
+from c45gpu.dask.together import LevelTraffic, PartedFrontier, agreed_level, sides_of, traffic_of
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
-from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
 from c45gpu.induction.options import Options
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import LocalEngine
@@ -69,17 +67,13 @@ class DaskEngine:
 
     def __init__(self, cluster: Cluster, ready: Ready, engine: str = "auto", small: int | None = None) -> None:
         self._cluster, self._ready, self._engine, self._asked = cluster, ready, engine, small
-        self._run, self._epoch, self._failures, self._step = uuid4().hex, 0, 0, 0
+        self._owned, self._failures = Owned(cluster, ready, engine), 0
         self.threads = sum(cluster.workers().values())
         self._placed: PlacedRows | None = None
-        self._root_levels: list[steps.Level] = []
-        self._candidates: list[Candidates | None] = []
-        self._small, self._sorted = 0, False
+        self._small = 0
         self._orders: list[tuple[Int64s, Int32s]] = []  # what became of small nodes
-        self._owners: list[tuple[str, Int64s]] = []
         self._done: list[Tests] = []
         self._cuts = Cuts(ready.types)
-        self._candidate_bytes = 0
         self.traffic: list[LevelTraffic] = []
 
     def load(self, problem: Problem) -> Frontier:
@@ -108,8 +102,8 @@ class DaskEngine:
         """
         instances = received = 0
         while len(nodes):
-            workers, groups = list(self._cluster.workers()), grouped(weights, self._small_units)
-            tasks = [(self._plan, nodes[group], self._team([])) for group in groups]
+            workers, groups = list(self._cluster.workers()), grouped(weights, len(self._cluster.workers()), self._least)
+            tasks = [(self._owned.plan, nodes[group], self._owned.team([])) for group in groups]
             try:
                 for grown in self._cluster.handed_out(workers, small.grow, tasks):
                     self._failures = 0
@@ -134,11 +128,11 @@ class DaskEngine:
 
     def score(self, first: int, stop: int) -> Candidates:
         """The best test of every attribute for the open nodes first..stop-1."""
-        return self._steadily(lambda: self._score(first, stop))
+        return self._steadily(lambda: self._owned.score(first, stop))
 
     def tables(self, attribute: int, first: int, stop: int) -> Int64s:
         """Units of the known cases of each value and class of a discrete attribute at open nodes."""
-        return self._steadily(lambda: self._tables(attribute, first, stop))
+        return self._steadily(lambda: self._owned.tables(attribute, first, stop))
 
     def choose(self, candidates: Candidates, weight: Int64s) -> Int64s:
         """What :func:`c45gpu.choose.choose` says for each node."""
@@ -196,7 +190,7 @@ class DaskEngine:
         """Build the shares anew and split the levels so far, until that comes to its end."""
         while True:
             self.count_failure(lost)
-            self._cluster.tell_all(give_up, self._plan.place)
+            self._cluster.tell_all(give_up, self._owned.plan.place)
             try:
                 self._replayed()
                 return
@@ -206,11 +200,10 @@ class DaskEngine:
     def _replayed(self) -> Parted:
         """Build the shares and split the levels so far again; returns what became of the last."""
         self._build()
-        levels = self._root_levels
+        parted = self._owned.root
         for tests in self._done:
-            levels = self._level(tests.splits, tests.threshold)
-        self._remember(levels)
-        return agreed_level(levels)
+            parted = agreed_level(self._owned.level(tests.splits, tests.threshold))
+        return parted
 
     def count_failure(self, lost: Lost) -> None:
         """Note that a step failed, and have parts made again that failed with it.
@@ -233,116 +226,45 @@ class DaskEngine:
         return max(LEAST_SMALL, sum(self._ready.n_cases) // (NODES_OF_A_WORKER * workers))
 
     @property
-    def _small_units(self) -> int:
-        """What a group of small nodes weighs, or one more node."""
-        return max(self._small, 1) * self._problem.settings.case_units
+    def _least(self) -> int:
+        """Units of small nodes that are grown together at least, as far as there are so many."""
+        return min(self._small, LEAST_SMALL) * self._problem.settings.case_units
 
     def _build(self) -> None:
         """Give every worker its share of the attributes."""
-        workers = self._cluster.workers()
-        self._epoch += 1
-        problem, ready = self._problem, self._ready
-        used = np.array(problem.used, np.int64)
-        self._plan = steps.Plan(
-            place=Place(self._run, self._epoch),
-            problem=problem,
-            unit_bits=ready.unit_bits,
-            small=self._small,
-            engine=self._engine,
-            n_values=sum(ready.n_cases) * -(-len(used) // len(workers)),
-            batch=BATCH_BYTES // (CANDIDATE_BYTES * max(1, len(used))),
-            seconds=self._cluster.seconds / 2,
-        )
-        shares = balanced(ready.costs, list(workers.values()))
-        owners = [(w, owned) for w, owned in zip(workers, shares, strict=True) if len(owned)]
-        self._owners = owners or [(next(iter(workers)), np.zeros(0, np.int64))]
-        tasks = []
-        for worker, owned in self._owners:
-            columns = [self._cluster.submit(columns_of, part, used[owned].tolist()) for part in ready.parts]
-            tasks.append(Task(worker, steps.build, (self._plan, owned, columns)))
-        levels: list[steps.Level] = self._cluster.step(tasks)
-        roots = [level.parted for level in levels if isinstance(level.parted, Parted)]
-        agreed(roots[0], [root.digest() for root in roots])
-        self._root_levels = levels
-        self._sorted = all(level.sorted for level in levels)
+        self._owned.build(self._problem, self._small)
 
     def _root(self) -> Frontier:
-        parted = self._root_levels[0].parted
-        assert isinstance(parted, Parted)
-        self._remember(self._root_levels)
-        return PartedFrontier(parted.class_weights, parted.open, small=parted.small)
-
-    def _remember(self, levels: list[steps.Level]) -> None:
-        """Keep the candidates that came with a level until they are asked for."""
-        self._candidates = [level.candidates for level in levels]
-
-    def _score(self, first: int, stop: int) -> Candidates:
-        parts = self._candidates
-        if first > 0 or any(part is None or len(part.gain) < stop for part in parts):
-            place = self._plan.place
-            parts = self._cluster.step(Task(w, steps.score, (place, first, stop)) for w, _ in self._owners)
-        whole = Candidates.none(stop - first, len(self._problem.used))
-        for (_, owned), part in zip(self._owners, parts, strict=True):
-            for name in ("gain", "split", "tries", "possible", "cut"):
-                array = getattr(part, name)[: stop - first]
-                getattr(whole, name)[:, owned] = array
-                self._candidate_bytes += array.nbytes
-        return whole
-
-    def _tables(self, attribute: int, first: int, stop: int) -> Int64s:
-        worker, k = next((w, np.searchsorted(owned, attribute)) for w, owned in self._owners if attribute in owned)
-        tables: Int64s = self._cluster.step([Task(worker, steps.tables, (self._plan.place, int(k), first, stop))])[0]
-        return tables
+        return _frontier(self._owned.root)
 
     def _split(self, splits: Splits) -> tuple[Children, npt.NDArray[np.float64]]:
-        levels = self._level(splits)
-        parted, sides = agreed_level(levels), sides_of(splits, self._owners, levels)
-        frontier = PartedFrontier(parted.class_weights, parted.open, small=parted.small)
+        levels = self._owned.level(splits)
+        parted, sides = agreed_level(levels), sides_of(splits, self._owned.owners, levels)
         self._cuts.note(splits.attribute, sides)
         below, above = self._cuts.ranks(splits.attribute, sides)
-        self.traffic.append(traffic_of(levels, len(splits), self._candidate_bytes))
-        self._candidate_bytes = 0
-        self._remember(levels)
-        return Children(frontier, parted.split, parted.branch, below, above), sides.threshold
-
-    def _level(self, splits: Splits, threshold: npt.NDArray[np.float64] | None = None) -> list[steps.Level]:
-        """Split on all workers with shares; with the thresholds a level is split again."""
-        own = [np.flatnonzero(np.isin(splits.attribute, owned)) for _, owned in self._owners]
-        tellers = [(w, which) for (w, _), which in zip(self._owners, own, strict=True) if len(which)]
-        self._step += 1
-        tasks = [
-            Task(w, steps.level, (self._plan, self._step, splits, self._team(tellers), which, threshold))
-            for (w, _), which in zip(self._owners, own, strict=True)
-        ]
-        return self._cluster.step(tasks)
-
-    def _team(self, tellers: list[tuple[str, Int64s]]) -> steps.Team:
-        return steps.Team(self._owners, tellers, self._sorted, self._ordered)
-
-    @property
-    def _ordered(self) -> bool:
-        """Whether the order of cases by leaf is of use: one worker will prune them."""
-        problem = self._problem
-        return self._sorted and problem.placed and are_little(self._ready, np.arange(len(problem.used)))
+        self.traffic.append(traffic_of(levels, len(splits), self._owned.candidate_bytes()))
+        return Children(_frontier(parted), parted.split, parted.branch, below, above), sides.threshold
 
     def _order(self) -> Int32s | None:
         """The cases in the order of leaves, if it is known."""
         orders, self._orders = self._orders, []
-        if not self._owners or not self._ordered:
-            return None
         try:
-            order: Order = self._cluster.step([Task(self._owners[0][0], steps.order, (self._plan.place,))])[0]
+            order = self._owned.order()
         except Lost:
             return None
-        order = order._replace(cases=order.cases.copy())
+        if order is None:
+            return None
         for small_ones, cases in orders:
             order.fill(small_ones, cases)
         return order.cases
 
     def _let_go(self) -> None:
-        placed, owners, self._placed, self._owners = self._placed, self._owners, None, []
+        placed, self._placed = self._placed, None
         with suppress(Lost):
-            there = self._cluster.still_there(worker for worker, _ in owners)
-            self._cluster.step(Task(worker, steps.let_go, (self._run,)) for worker in there)
+            self._owned.let_go()
             if placed is not None:
                 placed.let_go()
+
+
+def _frontier(parted: Parted) -> PartedFrontier:
+    return PartedFrontier(parted.class_weights, parted.open, small=parted.small)

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import Facts, is_leaf
+from c45gpu.dask.by_attribute import by_attribute
 from c45gpu.dask.faults import Lost
 from c45gpu.dask.kept import taken_apart, together
+from c45gpu.dask.order import Order
 from c45gpu.dask.packed import Packed, pack, unpacked
 from c45gpu.dask.replay import Tests
 from c45gpu.data.schema import Schema
@@ -60,26 +61,6 @@ class Sides(NamedTuple):
     low: Floats
     threshold: Floats
     high: Floats
-
-
-class Order(NamedTuple):
-    """Cases in the order of leaves, in which those of small nodes are still missing.
-
-    Attributes
-    ----------
-    cases : ndarray of int32, shape (n_cases,)
-        -1 where it is missing.
-    first, counts : ndarray of int64, shape (m,)
-        Where the cases of small nodes lie, by their numbers.
-    """
-
-    cases: Int32s
-    first: Int64s
-    counts: Int64s
-
-    def fill(self, small: Int64s, cases: Int32s) -> None:
-        """Write the cases of some small nodes, one node after the other."""
-        self.cases[ranges(self.first[small], (self.first + self.counts)[small])] = cases
 
 
 class Parted(NamedTuple):
@@ -261,7 +242,7 @@ class Share:
     def thresholds(self, attribute: Int64s, low: Floats, high: Floats) -> Floats:
         """The thresholds of cuts between values; attributes are positions in the share."""
         found = np.empty(len(attribute))
-        for a, here in _by_attribute(attribute):
+        for a, here in by_attribute(attribute):
             distinct = self._engine.distinct(a)
             below, above = (np.searchsorted(distinct, x[here].astype(distinct.dtype)) for x in (low, high))
             found[here] = thresholds(distinct, below, above, self._release8)
@@ -270,7 +251,7 @@ class Share:
     def sorted_thresholds(self, small: Int64s, attribute: Int64s, below: Int64s, above: Int64s) -> Floats:
         """The same between cases, by their numbers in small nodes; or between codes, if the attribute has no list."""
         rows, listed, found = self._cpu.apart.rows(small), self._cpu.apart.listed, np.empty(len(attribute))
-        for a, here in _by_attribute(attribute):
+        for a, here in by_attribute(attribute):
             distinct, low, high = self._engine.distinct(a), below[here], above[here]
             if listed[a]:
                 values = self._table.rows(self._problem.used[a], rows[np.concatenate([low, high])])
@@ -302,14 +283,6 @@ class Share:
     def _cpu(self) -> CpuEngine:
         assert isinstance(self._engine, CpuEngine)
         return self._engine
-
-
-def _by_attribute(attribute: Int64s) -> Iterator[tuple[int, Int64s]]:
-    """Each attribute, and where it is."""
-    order = np.argsort(attribute, kind="stable")
-    edges = np.flatnonzero(np.diff(attribute[order], prepend=-1, append=-1))
-    for first, stop in pairwise(edges.tolist()):
-        yield int(attribute[order[first]]), order[first:stop]
 
 
 def ignoring(schema: Schema, used: Int64s) -> Schema:

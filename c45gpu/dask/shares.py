@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from c45gpu.kernels.level import Int64s
 
+GROUPS_OF_A_WORKER = 2  # of what is left, the largest group there may be
+
 
 def balanced(costs: npt.NDArray[np.float64], speeds: list[int]) -> list[Int64s]:
     """Divide things among workers, the costliest first, each to the one that will be done with it soonest.
@@ -33,14 +35,30 @@ def balanced(costs: npt.NDArray[np.float64], speeds: list[int]) -> list[Int64s]:
     return [np.array(sorted(share), np.int64) for share in shares]
 
 
-def grouped(weights: Int64s, enough: int) -> list[Int64s]:
-    """Things in groups that weigh so much at most, or are of one; the heaviest first."""
-    order = np.argsort(-weights, kind="stable")
+def grouped(weights: Int64s, workers: int, least: int) -> list[Int64s]:
+    """Put things into groups that workers take one after the other, the heaviest first.
+
+    Groups get smaller towards the end, so that all workers end at about the same time.
+
+    Parameters
+    ----------
+    weights : ndarray of int64, shape (n,)
+    workers : int
+    least : int
+        What a group may always weigh.
+
+    Returns
+    -------
+    list of ndarray of int64
+        The numbers of each group's things, in ascending order.
+    """
     groups: list[Int64s] = []
-    first, weight = 0, 0
-    for i, thing in enumerate(order.tolist()):
-        weight += int(weights[thing])
-        if weight > enough and i > first:
-            groups.append(order[first:i])
-            first, weight = i, int(weights[thing])
-    return [np.sort(group) for group in [*groups, order[first:]] if len(group)]
+    order = np.argsort(-weights, kind="stable")
+    ends = np.cumsum(weights[order])
+    first, done = 0, 0
+    while first < len(order):
+        most = max(least, (int(ends[-1]) - done) // (GROUPS_OF_A_WORKER * workers))
+        stop = max(first + 1, int(np.searchsorted(ends, done + most, side="right")))
+        groups.append(np.sort(order[first:stop]))
+        first, done = stop, int(ends[stop - 1])
+    return groups

@@ -11,9 +11,10 @@ from distributed import get_worker
 
 from c45gpu.dask.columns import Columns, joined
 from c45gpu.dask.memory import keep_freed
+from c45gpu.dask.order import Order
 from c45gpu.dask.peers import Place, ask, forget, held, keep
 from c45gpu.dask.replay import Tests
-from c45gpu.dask.share import Order, Parted, Share, Sides
+from c45gpu.dask.share import Parted, Share, Sides
 from c45gpu.kernels.engine import pick
 from c45gpu.kernels.level import Candidates, Int64s, Problem, Splits
 from c45gpu.model.tree import ranges

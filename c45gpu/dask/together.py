@@ -11,7 +11,7 @@ import numpy as np
 from c45gpu.dask.share import Parted, Sides
 from c45gpu.dask.steps import Level
 from c45gpu.errors import EngineError
-from c45gpu.kernels.level import Bools, Frontier, Int64s, Splits
+from c45gpu.kernels.level import Bools, Candidates, Frontier, Int64s, Splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,15 @@ def agreed(parted: Parted, digests: Sequence[int]) -> Parted:
     if any(digest != parted.digest() for digest in digests):
         raise EngineError("workers disagree about a node: this is a fault of c45gpu, or of a machine; report it")
     return parted
+
+
+def side_by_side(m: int, owners: Sequence[tuple[str, Int64s]], parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of m nodes for all attributes, each from the share that has it."""
+    whole = Candidates.none(m, sum(len(owned) for _, owned in owners))
+    for (_, owned), part in zip(owners, parts, strict=True):
+        for name in ("gain", "split", "tries", "possible", "cut"):
+            getattr(whole, name)[:, owned] = getattr(part, name)[:m]
+    return whole
 
 
 def sides_of(splits: Splits, owners: Sequence[tuple[str, Int64s]], shares: Sequence[Level]) -> Sides:

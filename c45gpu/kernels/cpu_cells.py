@@ -63,6 +63,11 @@ class Memory:
     def __init__(self, arrays: Sequence[Array] = ()) -> None:
         self._free = [array.reshape(-1).view(np.uint8) for array in arrays]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there never was any."""
+        return not self._free
+
     def take(self, length: int, dtype: npt.DTypeLike) -> Array:
         """An array with arbitrary contents, new where there is no more to be used again."""
         word = np.dtype(dtype)
@@ -99,6 +104,8 @@ def cells_in_place(table: Table, attributes: Int64s, word: Word) -> InPlace:
 def cells_in_order(table: Table, attributes: Int64s, word: Word, order: Int32s, crew: Crew, memory: Memory) -> InPlace:
     """The same for cases in an order: case i of the cells is case ``order[i]`` of the table."""
     words = _words(table, attributes, word)
+    if memory.is_empty:  # one array for all: the system gives it larger pages
+        memory = Memory([np.empty(sum(len(order) * np.dtype(w).itemsize + LINE for w in words), np.uint8)])
     columns = [memory.take(len(order), w) for w in words]
 
     def job(a: int, column: Array) -> None:
