@@ -43,6 +43,11 @@ def compile_for(table: Table) -> None:
     engine.load(replace(pose(table, Options()), may_finish=False))
     first = np.zeros(1, np.int64)
     engine.taken(Splits(first, first, engine.score(0, 1).cut[:, 0]))  # as on a cluster, where others split, too
+    if not table.has_unknown():
+        problem = pose(table, Options())
+        all_small = problem.settings._replace(split_units=CASES + 1)
+        engine.load(replace(problem, may_finish=False, settings=all_small, apart=problem.settings))
+        engine.apart.columns(first)
     engine.close()
 
 

@@ -195,7 +195,8 @@ def lists_from(
         n_lists, n_code = n_lists + len(part.lists), n_code + len(part.n_codes)
         n_listed += len(part.list_codes)
     codes = np.concatenate([np.empty((n, 0), np.uint8), *(part.codes for _, part in parts)], axis=1)
-    list_codes = np.concatenate([part.list_codes for _, part in parts]) if n_listed else np.empty((0, 0), np.int32)
+    listed = [part.list_codes for _, part in parts if len(part.list_codes)]
+    list_codes = np.concatenate(listed) if listed else np.empty((0, 0), np.int32)
     code_first = np.cumsum(np.concatenate([[0], *(part.n_codes for _, part in parts)])).astype(np.int64)
     columns = Columns(list_of, code_of, continuous, code_first, codes, list_codes, list_code_of)
     counts = np.full(len(entries), n, np.int64)

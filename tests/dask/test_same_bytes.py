@@ -21,6 +21,7 @@ from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import DataError, EngineError, OptionError
 from c45gpu.induction.options import Options
+from c45gpu.induction.warm import tables
 from tests.conftest import GOLDEN
 from tests.dask.here import assert_same, rows_on, thirds
 from tests.strategies import Asked, Sample, asked, larger_samples, samples
@@ -100,6 +101,13 @@ def test_the_cpu_engine_on_each_worker(clients: dict[int, Client], tmp_path: Pat
     table = two_classes(np.random.default_rng(2), None, 2000, unknown)
     for small in (0, 100):
         assert_same(clients[2], table, Options(), tmp_path, engine=engine, small=small)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("engine", ["cpu"])
+def test_lists_and_codes_of_all_kinds(clients: dict[int, Client], tmp_path: Path, engine: str, workers: int) -> None:
+    for table in list(tables())[::2]:  # those without unknown values
+        assert_same(clients[workers], table.take(np.arange(3000)), Options(), tmp_path, engine=engine, small=400)
 
 
 @pytest.mark.parametrize("options", [{"n_trials": 2}, {"screen": 2}, {"soft_thresholds": True}, {"prune": "rep"}])
