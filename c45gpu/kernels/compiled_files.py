@@ -35,7 +35,7 @@ def tell_once(message: str) -> None:
 
 def _tell_compiling(folder: str) -> None:
     tell_once(
-        f"compiling for this machine, which may take a minute: only once, the result is kept in {folder} "
+        f"compiling for this machine, which may take some minutes: only once, the result is kept in {folder} "
         f"('c45gpu info --warm-up' does it ahead)"
     )
 
