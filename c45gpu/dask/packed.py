@@ -44,25 +44,28 @@ def pack(branch: Int32s, counts: Int64s) -> Packed:
     starts = np.cumsum(counts) - counts
     most = np.maximum.reduceat(branch, starts) if len(counts) else np.zeros(0, np.int32)
     two = most <= 1
-    in_two = np.repeat(two, counts)
+    in_two = slice(None) if two.all() else np.repeat(two, counts)
     some = branch[in_two]
     unknown: npt.NDArray[Any] = np.flatnonzero(some < 0)
     if 8 * unknown.nbytes > len(some):
         unknown = np.packbits(some < 0)
     highest = int(most.max(initial=0)) + 1
-    many = (branch[~in_two] + 1).astype(np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.int32)
+    others = branch[:0] if isinstance(in_two, slice) else branch[~in_two]
+    many = (others + 1).astype(np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.int32)
     return Packed(counts, two, np.packbits(some > 0), unknown, many)
 
 
 def unpacked(packed: Packed) -> Int32s:
     """The branches again."""
-    in_two = np.repeat(packed.two, packed.counts)
     n_two = int(packed.counts[packed.two].sum())
     some = np.unpackbits(packed.bits, count=n_two).astype(np.int32)
     if packed.unknown.dtype == np.uint8:
         some[np.unpackbits(packed.unknown, count=n_two) > 0] = -1
     else:
         some[packed.unknown] = -1
+    if packed.two.all():
+        return some
+    in_two = np.repeat(packed.two, packed.counts)
     branch = np.empty(len(in_two), np.int32)
     branch[in_two] = some
     branch[~in_two] = packed.many.astype(np.int32) - 1

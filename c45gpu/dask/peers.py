@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 from distributed import Worker, get_worker
 from distributed.protocol.serialize import to_serialize
-from distributed.utils import sync
 
 from c45gpu.dask.faults import Lost
 
@@ -78,21 +77,41 @@ def held(place: Place, address: str | None = None) -> Any:
     return state
 
 
-def ask(address: str, place: Place, method: str, arguments: tuple[Any, ...], seconds: float) -> Any:
-    """What a method of the state on a worker returns.
+def ask(place: Place, method: str, asked: Iterable[tuple[str, tuple[Any, ...]]], seconds: float) -> list[Any]:
+    """What a method of the states on several workers returns, all of which are asked at once.
+
+    Parameters
+    ----------
+    place : Place
+    method : str
+    asked : iterable of (str, tuple)
+        Addresses, and what each is asked with.
+    seconds : float
+        How long they may take.
 
     Raises
     ------
     Lost
-        When that worker cannot be reached, does not answer in time, or has no such state.
+        When a worker cannot be reached, does not answer in time, or has no such state.
     """
-    worker = get_worker()
-    if address == worker.address:
-        return getattr(held(place), method)(*arguments)
+    worker, answers = get_worker(), dict[int, Any]()
+    loop, asked = worker.loop.asyncio_loop, list(asked)
+    waiting = {
+        i: asyncio.run_coroutine_threadsafe(_asked(worker, address, place, method, arguments, seconds), loop)
+        for i, (address, arguments) in enumerate(asked)
+        if address != worker.address
+    }
     try:
-        return sync(worker.loop, _asked, worker, address, place, method, arguments, seconds)
-    except (OSError, TimeoutError) as error:
-        raise Lost(f"worker {address} did not answer: {error or type(error).__name__}") from error
+        answers |= {i: getattr(held(place), method)(*asked[i][1]) for i in range(len(asked)) if i not in waiting}
+        for i, answer in waiting.items():
+            try:
+                answers[i] = answer.result()
+            except (OSError, TimeoutError) as error:
+                raise Lost(f"worker {asked[i][0]} did not answer: {error or type(error).__name__}") from error
+    finally:
+        for answer in waiting.values():
+            answer.cancel()
+    return [answers[i] for i in range(len(asked))]
 
 
 async def _asked(

@@ -66,29 +66,32 @@ class _Asking:
     def one(self, method: str, *arguments: Any) -> Any:
         """The answer of a share, best the one here."""
         nearest = next((address for address, _ in self._owners if address == self._here), self._owners[0][0])
-        answer = self._ask(nearest, method, arguments)
+        answer = self._ask(method, [(nearest, arguments)])[0]
         self._note(nearest, answer)
         return answer
 
     def all(self, method: str, *arguments: Any) -> list[tuple[Int64s, Any]]:
         """The answers of all shares, each with the attributes of the share."""
-        answers = [(owned, self._ask(address, method, arguments)) for address, owned in self._owners]
-        for (address, _), (_, answer) in zip(self._owners, answers, strict=True):
+        answers = self._ask(method, [(address, arguments) for address, _ in self._owners])
+        for (address, _), answer in zip(self._owners, answers, strict=True):
             self._note(address, answer)
-        return answers
+        return [(owned, answer) for (_, owned), answer in zip(self._owners, answers, strict=True)]
 
     def thresholds(self, method: str, attribute: Int64s, cut: Bools, sides: tuple[Any, Any], *first: Any) -> Floats:
         """The thresholds of cuts, from the shares that have all values of an attribute."""
-        found = np.full(len(attribute), np.nan)
+        found, places, asked = np.full(len(attribute), np.nan), [], []
         for address, owned in self._owners:
             here = np.flatnonzero(cut & np.isin(attribute, owned))
             if len(here):
                 own = np.searchsorted(owned, attribute[here])
-                found[here] = self._ask(address, method, (*first, own, sides[0][here], sides[1][here]))
+                places.append(here)
+                asked.append((address, (*first, own, sides[0][here], sides[1][here])))
+        for here, thresholds in zip(places, self._ask(method, asked), strict=True):
+            found[here] = thresholds
         return found
 
-    def _ask(self, address: str, method: str, arguments: tuple[Any, ...]) -> Any:
-        return ask(address, self._plan.place, method, arguments, self._plan.seconds)
+    def _ask(self, method: str, asked: list[tuple[str, tuple[Any, ...]]]) -> list[Any]:
+        return ask(self._plan.place, method, asked, self._plan.seconds)
 
     def _note(self, address: str, answer: Any) -> None:
         if address != self._here:

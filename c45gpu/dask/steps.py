@@ -147,8 +147,8 @@ def level(plan: Plan, step: int, splits: Splits, team: Team, own: Int64s, thresh
         counts = share.counts(splits.node)
         sides = _taken(share, step, splits, own, threshold, counts) if len(own) else None
         here, received, told = get_worker().address, 0, []
-        for address, which in team.tellers:
-            packed = ask(address, plan.place, "tell", (step, plan.seconds), plan.seconds)
+        asked = [(address, (step, plan.seconds)) for address, _ in team.tellers]
+        for (address, which), packed in zip(team.tellers, ask(plan.place, "tell", asked, plan.seconds), strict=True):
             received += packed.nbytes if address != here else 0
             told.append((which, packed))
         parted = share.split(splits.node, counts, told)
