@@ -28,7 +28,14 @@ def give_back() -> None:
     except ValueError:
         usual = DEFAULT
     if _set(DEFAULT, usual):
-        ctypes.CDLL(None).malloc_trim(0)
+        trim()
+
+
+def trim() -> None:
+    """Give memory that is free now to the system."""
+    library = ctypes.CDLL(None) if os.name == "posix" else None
+    if hasattr(library, "malloc_trim"):
+        library.malloc_trim(0)
 
 
 def _set(mapped_from: int, trimmed_from: int) -> bool:
@@ -36,6 +43,6 @@ def _set(mapped_from: int, trimmed_from: int) -> bool:
     if os.name != "posix":
         return False
     library = ctypes.CDLL(None)
-    if not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):
+    if not hasattr(library, "mallopt"):
         return False
     return bool(library.mallopt(MMAP_THRESHOLD, mapped_from) and library.mallopt(TRIM_THRESHOLD, trimmed_from))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from distributed import get_worker
 
 from c45gpu.dask.columns import Columns, joined
-from c45gpu.dask.memory import keep_freed
+from c45gpu.dask.memory import keep_freed, trim
 from c45gpu.dask.order import Order
 from c45gpu.dask.peers import Place, ask, forget, held, keep
 from c45gpu.dask.replay import Tests
@@ -193,3 +193,4 @@ def order(place: Place) -> Order:
 def let_go(run: str) -> None:
     """Forget a run on this worker."""
     forget(run)
+    trim()
