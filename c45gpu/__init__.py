@@ -6,7 +6,9 @@ first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from c45gpu.lazy import fetched_when_used
 
 if TYPE_CHECKING:
     from c45gpu.data.schema import Schema
@@ -71,16 +73,4 @@ _HOME = {
     "train": "c45gpu.induction.train",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = fetched_when_used(globals(), _HOME)

@@ -33,8 +33,7 @@ def give_back() -> None:
 
 def trim() -> None:
     """Give memory that is free now to the system."""
-    library = ctypes.CDLL(None) if os.name == "posix" else None
-    if hasattr(library, "malloc_trim"):
+    if os.name == "posix" and hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         library.malloc_trim(0)
 
 
