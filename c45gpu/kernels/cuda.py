@@ -27,6 +27,7 @@ from c45gpu.errors import EngineError
 from c45gpu.formulas import q_log_q
 from c45gpu.kernels.cpu_nodes import choose_nodes
 from c45gpu.kernels.cuda_card import CudaLauncher, free_memory, missing
+from c45gpu.kernels.cuda_codes import packs_of
 from c45gpu.kernels.cuda_device import TABLE_UNITS, Device, Done, Launcher, Sizes
 from c45gpu.kernels.cuda_finishing import Finisher
 from c45gpu.kernels.cuda_level import Level, Training
@@ -163,6 +164,7 @@ class CudaEngine:
         continuous = np.array([a.kind == "continuous" for a in used], np.bool_)
         classes = self._device.xp.asarray(problem.table.classes_in_place()).astype(np.uint16)
         columns = build_columns(self._device, problem, classes, self._free)
+        first = self._device.down(columns.codes.first)
         return Training(
             settings=settings,
             counted=problem.whole and bool((problem.units == 1).all()),
@@ -172,7 +174,8 @@ class CudaEngine:
             n_branches=np.where(continuous, 2, [len(a.values) for a in used]).astype(np.int64),
             listed=np.flatnonzero(columns.list_of >= 0),
             continuous=continuous,
-            n_codes=int(self._device.down(columns.codes.first)[-1]),
+            n_codes=int(first[-1]),
+            packs=self._device.up(packs_of(first, settings.n_classes, self._sizes.shared_cells)),
         )
 
     def distinct(self, attribute: int) -> Floats:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import cuda, int64
 
 from c45gpu.choose import Settings, branch_counts
@@ -39,9 +40,12 @@ from c45gpu.kernels.cuda_measures import (
     whole_term,
 )
 from c45gpu.kernels.cuda_score import Found, best_of_block, sums_of_block
+from c45gpu.kernels.level import Int64s
 from c45gpu.measures import ENTROPY
 
 CUT_BITS = 32
+MOST_OF_A_PACK = 16  # columns that a block counts, so that there are blocks enough
+LEAST_COPIES = 4  # of a block's histogram, where it has several columns
 
 
 class Codes(NamedTuple):
@@ -62,24 +66,54 @@ class Instances(NamedTuple):
     classes: Any  # uint16[cases]
 
 
+def packs_of(first: Int64s, n_classes: int, cells: int) -> Int64s:
+    """Neighbouring columns that a block counts together: pack p has the columns ``packs[p] .. packs[p + 1] - 1``.
+
+    Parameters
+    ----------
+    first : ndarray of int64, shape (columns + 1,)
+        The first code of each column among the codes of all.
+    n_classes : int
+    cells : int
+        Counters in the shared memory of a block; more than one column must leave room for several copies.
+    """
+    packs = [0]
+    for column in range(1, len(first) - 1):
+        together = (first[column + 1] - first[packs[-1]]) * n_classes
+        if column - packs[-1] >= MOST_OF_A_PACK or together > cells // LEAST_COPIES:
+            packs.append(column)
+    return np.array([*packs, len(first) - 1], np.int64)
+
+
 def count_codes(
-    instances: Instances, codes: Codes, weights: Weights, tiles: Tiles, n_classes: int, cells: int, histogram: Any
+    instances: Instances,
+    codes: Codes,
+    packs: Any,
+    weights: Weights,
+    tiles: Tiles,
+    n_classes: int,
+    cells: int,
+    histogram: Any,
 ) -> None:
-    """Class weights of each code; a block counts one column of one tile of a node's instances."""
+    """Class weights of each code; a block counts a pack of columns at one tile of a node's instances."""
     mine = cuda.shared.array(0, int64)
-    n_columns = codes.first.shape[0] - 1
-    tile, column = int64(cuda.blockIdx.x) // n_columns, int64(cuda.blockIdx.x) % n_columns
+    n_columns, n_packs = codes.first.shape[0] - 1, packs.shape[0] - 1
+    tile, pack = int64(cuda.blockIdx.x) // n_packs, int64(cuda.blockIdx.x) % n_packs
     segment, first, stop = tile_range(tile, tiles)
-    size = (codes.first[column + 1] - codes.first[column]) * n_classes
-    start = (segment * codes.first[n_columns] + codes.first[column]) * n_classes
+    left, right = packs[pack], packs[pack + 1]
+    base = codes.first[left]
+    size = (codes.first[right] - base) * n_classes
+    start = (segment * codes.first[n_columns] + base) * n_classes
     copies = copies_for(size, cells, stop - first)
     clear_copies(mine, size, copies)
     for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
-        case = instances.cases[i]
-        code = int64(codes.codes[column, case])
-        if code != codes.unknown:
-            cell = code * n_classes + int64(instances.classes[case])
-            add_to(histogram, start, size, cell, units_of(i, weights), mine, copies)
+        case, units = instances.cases[i], units_of(i, weights)
+        label = int64(instances.classes[case])
+        for column in range(left, right):
+            code = int64(codes.codes[column, case])
+            if code != codes.unknown:
+                cell = (codes.first[column] - base + code) * n_classes + label
+                add_to(histogram, start, size, cell, units, mine, copies)
     flush_copies(histogram, start, size, mine, copies)
 
 

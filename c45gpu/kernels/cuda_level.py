@@ -86,6 +86,8 @@ class Training:
     continuous : ndarray of bool, shape (n_used,)
     n_codes : int
         Codes of all columns.
+    packs : device array of int64
+        Columns of codes that are counted together.
     """
 
     settings: Settings
@@ -97,6 +99,7 @@ class Training:
     listed: Int64s
     continuous: Bools
     n_codes: int
+    packs: Any
 
     @property
     def n_code_columns(self) -> int:

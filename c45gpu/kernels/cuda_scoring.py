@@ -67,17 +67,17 @@ class Scorer:
         column, n_values = int(self._training.columns.code_of[attribute]), int(self._training.n_branches[attribute])
         alone = codes._replace(codes=codes.codes[column : column + 1], first=device.up(np.array([0, n_values])))
         histogram = device.xp.zeros((stop - first) * n_values * n_classes, np.int64)
-        self._count_codes(first, self._level.stop[first:stop], alone, 1, histogram)
+        self._count_codes(first, self._level.stop[first:stop], alone, device.up(np.arange(2)), histogram)
         return device.down(histogram).reshape(stop - first, n_values, n_classes)
 
-    def _count_codes(self, first: int, stops: Int64s, codes: Codes, n_columns: int, histogram: Any) -> None:
+    def _count_codes(self, first: int, stops: Int64s, codes: Codes, packs: Any, histogram: Any) -> None:
         """Count nodes from `first` on, up to an instance of each."""
         device, training, level = self._device, self._training, self._level
         work = work_for(device, level.start[first : first + len(stops)], stops, 4 * device.sizes.tile)
         instances, cells = Instances(level.cases, training.classes), device.sizes.shared_cells
         weights = training.weights(level)
-        counting = (instances, codes, weights, work.tiles, training.settings.n_classes, cells, histogram)
-        device.launch(count_codes, work.n_tiles * n_columns, *counting, shared_cells=cells)
+        counting = (instances, codes, packs, weights, work.tiles, training.settings.n_classes, cells, histogram)
+        device.launch(count_codes, work.n_tiles * (len(packs) - 1), *counting, shared_cells=cells)
 
     def _score_lists(self, first: int, stop: int, weight: Any, found: Found) -> None:
         device, training, level = self._device, self._training, self._level
@@ -157,7 +157,7 @@ class Scorer:
         rest = self._families(first, stop, price)
         if rest is not None:
             stops[rest.node] = level.start[first:stop][rest.node]  # nothing to count
-        self._count_codes(first, stops, codes, n_columns, histogram)
+        self._count_codes(first, stops, codes, training.packs, histogram)
         if rest is not None and self._kept is not None:
             on_device = Families(*device.up(np.stack(rest)))
             taking = (codes.first, codes.continuous, on_device, self._kept.histogram, settings.n_classes, histogram)
@@ -168,9 +168,10 @@ class Scorer:
             self.to_keep = self._keep(histogram, price)
 
     def _price(self, n_cells: int) -> Price:
-        codes, counted = self._training.columns.codes, self._training.counted
-        of_case = codes.codes.dtype.itemsize + 4 + 2 + 8 * (not counted)
-        return Price(self._training.n_code_columns * of_case, n_cells)
+        training = self._training
+        of_pack = 4 + 2 + 8 * (not training.counted)
+        codes = training.n_code_columns * training.columns.codes.codes.dtype.itemsize
+        return Price(codes + (len(training.packs) - 1) * of_pack, n_cells)
 
     def _families(self, first: int, stop: int, price: Price) -> Families | None:
         level = self._level

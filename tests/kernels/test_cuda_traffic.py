@@ -23,6 +23,7 @@ from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.kernels.cuda import CudaEngine
+from c45gpu.kernels.cuda_codes import packs_of
 from tests.cuda_emulator import Emulation, Launch
 from tests.kernels import seeded
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher
@@ -42,7 +43,7 @@ MOST: dict[str, tuple[int, tuple[float, float], tuple[float, float]]] = {
     "score_tiles": (ENTRIES, (4, 0), (12, 0)),
     "count_entries": (ENTRIES, (4, 0), (5.6, 0)),
     "move_entries": (ENTRIES, (4, 4), (19, 4)),
-    "count_codes": (CODES, (7, 0), (15, 0)),
+    "count_codes": (CODES, (3, 0), (5.8, 0)),  # a case and its class are read once for the three columns
     "mark_codes": (INSTANCES, (0, 1), (0, 1)),
     "mark_lists": (INSTANCES, (4.1, 1), (4.1, 1)),
     "count_branches": (INSTANCES, (7, 0), (14, 0)),
@@ -70,7 +71,9 @@ def cases(unknown: bool) -> Table:
 
 def launches_of_a_level(unknown: bool) -> list[Launch]:
     gpu = Emulation(0)
-    engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL._replace(threads=8, tile=128, most_ranks=8))
+    engine = CudaEngine(
+        gpu.xp, EmulatedLauncher(gpu), SMALL._replace(threads=8, tile=128, most_ranks=8, shared_cells=256)
+    )
     next(iter(Grower(engine, pose(cases(unknown), Options()))))
     return gpu.launches
 
@@ -130,3 +133,12 @@ def test_bytes_of_a_small_node() -> None:
         items, most = FINISHING[launch.kernel]
         for bytes_, limit in zip(moved(launch, OF_SMALL_NODES), most, strict=True):
             assert 0.9 * limit - 0.5 <= bytes_ / items <= limit, (launch.kernel, bytes_ / items)
+
+
+def test_columns_of_a_pack() -> None:
+    """As many as leave room for four copies of their counters, sixteen at most; a long column is alone."""
+    first = np.concatenate([[0], np.cumsum([2] * 40 + [100, 2])])
+    assert packs_of(first, 2, 2048).tolist() == [0, 16, 32, 42]
+    assert packs_of(first, 2, 256).tolist() == [0, 16, 32, 40, 41, 42]
+    assert packs_of(first, 2, 0).tolist() == list(range(43))
+    assert packs_of(np.zeros(1, np.int64), 2, 2048).tolist() == [0, 0]
