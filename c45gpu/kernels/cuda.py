@@ -39,7 +39,7 @@ from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
 from c45gpu.kernels.cuda_siblings import Kept
-from c45gpu.kernels.cuda_sort import build_columns
+from c45gpu.kernels.cuda_sort import build_columns, unknown_codes
 from c45gpu.kernels.cuda_splitting import Splitter
 from c45gpu.kernels.cuda_values import Values
 from c45gpu.kernels.engine import PlacedCases
@@ -168,6 +168,7 @@ class CudaEngine:
         return Training(
             settings=settings,
             counted=problem.whole and bool((problem.units == 1).all()),
+            even=bool((problem.units == settings.case_units).all()),
             columns=columns,
             classes=classes,
             h=self._device.up(table_of_h(int(problem.units.sum()), settings.scale_bits)),
@@ -176,6 +177,7 @@ class CudaEngine:
             continuous=continuous,
             n_codes=int(first[-1]),
             packs=self._device.up(packs_of(first, settings.n_classes, self._sizes.shared_cells)),
+            unknown_codes=unknown_codes(self._device.xp, columns.codes),
         )
 
     def distinct(self, attribute: int) -> Floats:

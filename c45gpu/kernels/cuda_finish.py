@@ -33,7 +33,7 @@ class Roots(NamedTuple):
     start: Any  # int64[nodes]: the first instance in the level
     offset: Any  # int64[nodes + 1]: the first place
     owner: Any  # int64[places]: the node
-    class_weights: Any  # int32[nodes * classes]
+    class_weights: Any  # int32 or int64[nodes * classes]
 
 
 class Growing(NamedTuple):
@@ -103,7 +103,8 @@ def choose_test(r: Any, growing: Any, settings: Any, facts: Any, cell: Any) -> A
     if records.attribute[r] != OPEN:
         return int64(0)
     candidates = (room.gain[cell:end], room.split[cell:end], room.tries[cell:end], room.possible[cell:end])
-    a = int64(choose(int64(records.count[r]), candidates, facts, settings, growing.net[cell:end]))
+    weight = int64(records.count[r]) * settings.case_units
+    a = int64(choose(weight, candidates, facts, settings, growing.net[cell:end]))
     records.attribute[r] = a
     if a == NO_TEST:
         return int64(0)
@@ -135,7 +136,7 @@ def add_branches(r: Any, child: Any, growing: Any, settings: Any, cell: Any, low
             elif i > begin:
                 records.below[r] = lists.cases[id_of(int64(lists.entries[i - 1]), lists.layout)]
                 records.above[r] = lists.cases[place]
-        low.cells[class_of(word, lists.layout) * low.stride + low.offset] += 1
+        low.cells[class_of(word, lists.layout) * low.stride + low.offset] += settings.case_units
         growing.marks[place] = row
     close_branch(row, r, first - begin, end - first, low, records, settings)
 
@@ -151,4 +152,4 @@ def close_branch(row: Any, r: Any, before: Any, count: Any, low: ByClass, record
         records.class_weights[c * records.parent.shape[0] + row] = weight
         largest = max(largest, weight)
     clear_classes(low, settings)
-    records.attribute[row] = NO_TEST if is_leaf(int64(count), largest, settings) else OPEN
+    records.attribute[row] = NO_TEST if is_leaf(int64(count) * settings.case_units, largest, settings) else OPEN

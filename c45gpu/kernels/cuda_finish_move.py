@@ -20,7 +20,10 @@ STATE_BITS = 16
 
 
 class Records(NamedTuple):
-    """Rows of subtrees, as in level.Subtrees, and where their cases are; int32. A subtree has its rows for itself."""
+    """Rows of subtrees, as in level.Subtrees, and where their cases are; int32, or int64 where cases are not of a unit.
+
+    A subtree has its rows for itself.
+    """
 
     parent: Any  # the row; -1 of a root
     branch: Any
@@ -31,7 +34,7 @@ class Records(NamedTuple):
     count: Any
     side: Any  # the buffer
     child: Any  # the row of the first branch
-    class_weights: Any  # int32[classes * rows]: ``class_weights[c * rows + row]``
+    class_weights: Any  # [classes * rows]: ``class_weights[c * rows + row]``
 
 
 @on_device

@@ -49,7 +49,7 @@ class Plan(NamedTuple):
         return min(n_cases, self.together) * self.case_bytes + min(nodes, self.blocks) * self.block_bytes
 
 
-def plan(n_attributes: int, n_classes: int, most_cases: int, threads: int, n_bytes: int) -> Plan:
+def plan(n_attributes: int, n_classes: int, most_cases: int, threads: int, n_bytes: int, number_bytes: int = 4) -> Plan:
     """How the small nodes of a problem are finished.
 
     Parameters
@@ -61,6 +61,8 @@ def plan(n_attributes: int, n_classes: int, most_cases: int, threads: int, n_byt
         Of a block at most.
     n_bytes : int
         Device memory for it.
+    number_bytes : int
+        Of a number of a record.
     """
     fits = min(threads, THREADS, SHARED_CELLS // (n_classes + 3))
     group = max(1, min(fits, ROOM_CELLS // max(1, n_attributes)))
@@ -68,7 +70,7 @@ def plan(n_attributes: int, n_classes: int, most_cases: int, threads: int, n_byt
     blocks = min(MOST_BLOCKS, max(1, n_bytes // (4 * block_bytes)))
     # Both buffers of each list, and rows for twice as many records as cases; as much again while a half of them is
     # brought to the host.
-    case_bytes = 8 * n_attributes + PLACE_BYTES + 3 * 4 * (NUMBERS + n_classes)
+    case_bytes = 8 * n_attributes + PLACE_BYTES + 3 * number_bytes * (NUMBERS + n_classes)
     together = max(0, min((n_bytes - blocks * block_bytes) // case_bytes, 1 << layout_of(n_classes).id_bits))
     possible = n_attributes > 0 and fits >= min(threads, FEWEST_THREADS)
     most = min(most_cases, together, SHARED_CELLS, (1 << STATE_BITS) - 1) if possible else 0

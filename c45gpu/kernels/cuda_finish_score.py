@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from numba import cuda, int64
 
 from c45gpu.choose import branch_counts
-from c45gpu.kernels.cuda_counts import class_of, h_of, id_of, is_new, on_device, units_of
+from c45gpu.kernels.cuda_counts import class_of, h_of, is_new, on_device
 from c45gpu.kernels.cuda_finish_move import OPEN, entry_of
 from c45gpu.kernels.cuda_measures import ByClass, inner_of_node, of_class, split_of, whole_term
-from c45gpu.kernels.cuda_score import Span, walk_cuts
+from c45gpu.kernels.cuda_score import Span, amount_at, walk_cuts
 from c45gpu.measures import ENTROPY
 
 
@@ -46,16 +46,18 @@ def score_list(r: Any, a: Any, growing: Any, weights: Any, settings: Any, low: B
     begin, count = entry_of(r, a, records, lists, continuous), int64(records.count[r])
     totals = ByClass(records.class_weights, records.parent.shape[0], r)
     clear_classes(low, settings)
-    span = Span(begin, begin + count, begin, begin + count, lists.near_of[a], lists.entries, int64(0), int64(0))
+    each, end = int64(settings.case_units), begin + count
+    span = Span(begin, end, begin, end, lists.near_of[a], lists.entries, int64(0), int64(0), each)
+    weight = count * each
     if continuous[a]:
         inner, cut, below, tries = walk_cuts(span, lists, weights, settings, low, totals)
-        branches = h_of(below, weights) + h_of(count - below, weights)
+        branches = h_of(below, weights) + h_of(weight - below, weights)
         possible = cut >= 0
     else:
         inner, branches, cut, ample = walk_values(span, lists, weights, settings, low, totals)
         tries, possible = int64(0), ample >= 2
-    room.gain[cell] = inner_of_node(count, totals, weights, settings) - inner
-    room.split[cell] = split_of(count, count, branches, weights, settings)
+    room.gain[cell] = inner_of_node(weight, totals, weights, settings) - inner
+    room.split[cell] = split_of(weight, weight, branches, weights, settings)
     room.tries[cell], room.possible[cell], room.cut[cell] = tries, int64(1) if possible else int64(0), cut
 
 
@@ -79,7 +81,7 @@ def walk_values(span: Span, lists: Any, weights: Any, settings: Any, low: ByClas
             begin, weight, of_classes = i, int64(0), int64(0)
         if i < span.end:
             cell = class_of(word, lists.layout) * low.stride + low.offset
-            here, amount = low.cells[cell], units_of(id_of(word, lists.layout), weights)
+            here, amount = low.cells[cell], amount_at(i, word, span, lists, weights)
             of_classes += h_of(here + amount, weights) - h_of(here, weights)
             low.cells[cell] = here + amount
             weight += amount

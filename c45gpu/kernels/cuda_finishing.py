@@ -10,9 +10,9 @@ import numpy as np
 
 from c45gpu.choose import Facts
 from c45gpu.kernels.cuda_counts import Weights, scan_cells
-from c45gpu.kernels.cuda_device import Device
+from c45gpu.kernels.cuda_device import Device, work_for
 from c45gpu.kernels.cuda_finish import Growing, Roots, finish
-from c45gpu.kernels.cuda_finish_lists import copy_lists, sort_codes
+from c45gpu.kernels.cuda_finish_lists import copy_lists, find_unknown, sort_codes
 from c45gpu.kernels.cuda_finish_move import Records
 from c45gpu.kernels.cuda_finish_plan import NUMBERS, Plan, layout_of, plan
 from c45gpu.kernels.cuda_finish_score import Attributes
@@ -22,7 +22,7 @@ from c45gpu.kernels.level import Int64s, Subtrees
 
 
 class Finisher:
-    """Finishes nodes whose cases all count 1 and have no unknown value.
+    """Finishes nodes whose cases all count the same, none of them in part, and have no unknown value.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ class Finisher:
 
     def __init__(self, device: Device, training: Training, facts: Facts, may_finish: bool) -> None:
         self._device, self._training, self._settings = device, training, training.settings
-        self._may_finish = training.counted and may_finish and not self._codes_are_near()
+        self._may_finish = training.even and may_finish and not self._codes_are_near()
+        self._number_type = np.int32 if training.counted else np.int64  # class weights are in units
         self._facts = Facts(device.up(facts.zero_bound), device.up(facts.averaged))
         self._weights = Weights(device.xp.zeros(0, np.int64), training.h, training.settings.scale_bits)
         self._attributes = Attributes(device.up(training.continuous), device.up(training.columns.code_of))
@@ -55,23 +56,39 @@ class Finisher:
         class_weights : ndarray of int64, shape (m, C)
         """
         count, sizes = level.stop - level.start, self._device.sizes
-        how = plan(
-            self._n_attributes, self._settings.n_classes, sizes.finish_cases, sizes.threads, sizes.histogram_bytes
-        )
-        small = np.flatnonzero(count <= how.most_cases) if self._may_finish else np.zeros(0, np.int64)
+        limits = (sizes.finish_cases, sizes.threads, sizes.histogram_bytes)
+        number_bytes = np.dtype(self._number_type).itemsize
+        how = plan(self._n_attributes, self._settings.n_classes, *limits, number_bytes=number_bytes)
+        small = self._whole(level, np.flatnonzero(count <= how.most_cases)) if self._may_finish else count[:0]
         if not len(small):
             return np.arange(len(count)), None
+        left = np.delete(np.arange(len(count)), small)
         small = small[np.argsort(-count[small], kind="stable")]  # a block that begins last should have little to do
         parts = []
         for batch in _batches(count[small], how.together):
             nodes = small[batch]
             parts.append(self._finish(level, nodes, position[nodes], class_weights[nodes], how))
-        return np.flatnonzero(count > how.most_cases), _joined(parts)
+        return left, _joined(parts)
+
+    def _whole(self, level: Level, nodes: Int64s) -> Int64s:
+        """Those nodes without an unknown value; a case in part has one, the value that it was divided by."""
+        if self._training.counted:
+            return nodes
+        device, count = self._device, level.stop - level.start
+        known = (level.list_stop - level.list_start == count).all(axis=0)
+        nodes = nodes[known[nodes]]
+        if not len(nodes) or not len(self._training.unknown_codes):
+            return nodes
+        found = device.xp.zeros(len(nodes), np.int64)
+        work = work_for(device, level.start[nodes], level.stop[nodes], device.sizes.tile)
+        device.launch(find_unknown, work.n_tiles, level.cases, self._training.unknown_codes, work.tiles, found)
+        complete: Int64s = nodes[device.down(found) == 0]
+        return complete
 
     def _finish(self, level: Level, nodes: Int64s, position: Int64s, class_weights: Int64s, how: Plan) -> Subtrees:
         device, count = self._device, (level.stop - level.start)[nodes]
         blocks, n_rows = min(len(nodes), how.blocks), 2 * int(count.sum())
-        table = device.xp.empty((NUMBERS + self._settings.n_classes, n_rows), np.int32)
+        table = device.xp.empty((NUMBERS + self._settings.n_classes, n_rows), self._number_type)
         cells = blocks * how.group * self._n_attributes
         roots = self._roots(level.start[nodes], count, class_weights)
         growing = Growing(
@@ -95,7 +112,7 @@ class Finisher:
         packed = device.up(np.concatenate([start, [0], np.cumsum(count)]))
         offset = packed[n:]
         owner = device.xp.searchsorted(offset[1:], device.xp.arange(int(count.sum())), side="right")
-        return Roots(packed[:n], offset, owner, device.up(class_weights.astype(np.int32).ravel()))
+        return Roots(packed[:n], offset, owner, device.up(class_weights.astype(self._number_type).ravel()))
 
     def _lists(self, level: Level, nodes: Int64s, roots: Roots) -> Lists:
         """The lists of all attributes at some nodes, the largest first."""

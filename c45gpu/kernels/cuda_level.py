@@ -75,6 +75,8 @@ class Training:
     settings : Settings
     counted : bool
         Every case counts 1 and no value is unknown.
+    even : bool
+        All cases count the same before they are divided.
     columns : Columns
     classes : device array of uint16, shape (n_cases,)
     h : device array of int64
@@ -88,10 +90,13 @@ class Training:
         Codes of all columns.
     packs : device array of int64
         Columns of codes that are counted together.
+    unknown_codes : device array of bool
+        Cases with an unknown code; of length 0 where there are none.
     """
 
     settings: Settings
     counted: bool
+    even: bool
     columns: Columns
     classes: Any
     h: Any
@@ -100,6 +105,7 @@ class Training:
     continuous: Bools
     n_codes: int
     packs: Any
+    unknown_codes: Any
 
     @property
     def n_code_columns(self) -> int:

@@ -28,7 +28,7 @@ from c45gpu.kernels.cuda_prune import placement_bytes
 from c45gpu.kernels.level import Problem
 
 INSTANCE_BYTES = 2 * 4 + 4 + 4 + 2  # case number on both levels, new number, branch, its bits while they are counted
-WEIGHTED_BYTES = 2 * 8 + 3 * 8  # units on both levels, room for new numbers, its running sum and a copy of that
+WEIGHTED_BYTES = 2 * 8 + 3 * 8 + 1  # units on both levels, room for new numbers, its running sum and copy, unknown
 CANDIDATE_BYTES = 5 * 8  # of a node and an attribute
 BATCH_BYTES = 80 << 20  # candidates that the host asks for at a time, at most
 MARGIN = 1.1  # memory pools round sizes up
@@ -110,9 +110,8 @@ class Needs(NamedTuple):
 
     def of_finishing(self, sizes: Sizes) -> int:
         """Bytes for the small nodes that are finished together."""
-        if self.divided:
-            return 0
-        how = finish_plan(self.n_attributes, self.n_classes, sizes.finish_cases, sizes.threads, sizes.histogram_bytes)
+        shape, limits = (self.n_attributes, self.n_classes), (sizes.threads, sizes.histogram_bytes)
+        how = finish_plan(*shape, sizes.finish_cases, *limits, number_bytes=8 if self.divided else 4)
         return how.bytes_for(self.n_cases)
 
     def of_pruning(self) -> int:

@@ -61,6 +61,7 @@ class Span(NamedTuple):
     words: Any  # entry i is ``words[i - skip]``
     skip: Any
     units_after: Any  # cells from there to its units; 0 where words are only entries
+    each: Any  # units of every entry where weights name none
 
 
 @on_device
@@ -73,7 +74,7 @@ def word_at(i: Any, span: Span) -> Any:
 def amount_at(i: Any, word: Any, span: Span, lists: Any, weights: Any) -> Any:
     """The units of an entry of a span."""
     if weights.units.shape[0] == 0:
-        return int64(1)
+        return int64(span.each)
     if span.units_after > 0:
         return int64(span.words[i - span.skip + span.units_after])
     return int64(weights.units[id_of(word, lists.layout)])
@@ -115,7 +116,8 @@ def count_tiles(lists: Lists, weights: Weights, tiles: Tiles, n_classes: int, co
     t, threads, tile = cuda.threadIdx.x, cuda.blockDim.x, int64(cuda.blockIdx.x)
     segment, first, stop = tile_range(tile, tiles)
     begin, end = run_range(first, stop)
-    span = Span(begin, end, tiles.start[segment], tiles.stop[segment], int64(-1), lists.entries, int64(0), int64(0))
+    bounds = (tiles.start[segment], tiles.stop[segment])
+    span = Span(begin, end, bounds[0], bounds[1], int64(-1), lists.entries, int64(0), int64(0), int64(1))
     count_run(span, lists, weights, mine, n_classes)
     groups = sum_groups(mine, n_classes)
     for c in range(t, n_classes, threads):
@@ -216,7 +218,7 @@ def score_tiles(lists: Lists, weights: Weights, tiles: Tiles, scoring: Scoring, 
     hold_tile(lists, weights, first, stop, mine, room, tiles.size)
     begin, end = run_range(first, stop)
     bounds = (tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
-    span = Span(begin, end, bounds[0], bounds[1], bounds[2], mine, first - room, int64(tiles.size))
+    span = Span(begin, end, bounds[0], bounds[1], bounds[2], mine, first - room, int64(tiles.size), int64(1))
     count_run(span, lists, weights, mine, n_classes)
     scan_runs(mine, n_classes)
     for c in range(n_classes):
@@ -242,7 +244,7 @@ def score_tiles_of_many(
         row = c * n_tiles
         counts[row + tile] = scoring.before[row + tile] - scoring.before[row + tiles.first[segment]]
     bounds = (tiles.start[segment], tiles.stop[segment], lists.near_of[segment])
-    span = Span(first, stop, bounds[0], bounds[1], bounds[2], lists.entries, int64(0), int64(0))
+    span = Span(first, stop, bounds[0], bounds[1], bounds[2], lists.entries, int64(0), int64(0), int64(1))
     totals = ByClass(scoring.totals, tiles.start.shape[0], segment)
     running = ByClass(counts, n_tiles, tile)
     inner, at, low, tries = walk_cuts(span, lists, weights, scoring.settings, running, totals)

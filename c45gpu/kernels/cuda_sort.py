@@ -225,3 +225,11 @@ def build_columns(device: Device, problem: Problem, classes: Any, free: Callable
     list_of = np.where(listed, np.cumsum(listed) - 1, -1)
     code_of = np.where(listed, -1, np.cumsum(~listed) - 1)
     return builder.finished(list_of, code_of)
+
+
+def unknown_codes(xp: Any, codes: Codes) -> Any:
+    """Which cases have an unknown code, on the device; of length 0 where there are none."""
+    found = xp.zeros(codes.codes.shape[1], np.bool_)
+    for column in codes.codes:
+        found |= column == codes.unknown
+    return found if bool(found.any()) else found[:0]

@@ -75,6 +75,14 @@ def table(n: int, classes: int, values: int, unknown: float) -> Table:
     return Table(schema, [*long, code, random.integers(0, 2, n, np.int32)], label.astype(np.int32))
 
 
+def rarely_unknown(cases: Table, unknown: list[tuple[int, int]]) -> Table:
+    """The same cases with these values (attribute and case) unknown."""
+    columns = [cases.column(a).copy() for a in range(len(cases.columns))]
+    for a, case in unknown:
+        columns[a][case] = np.nan if columns[a].dtype.kind == "f" else -1
+    return Table(cases.schema, columns, cases.classes)
+
+
 @cache
 def launched() -> tuple[Launched, ...]:
     """Every kernel at every type, in the order of their names."""
@@ -84,7 +92,8 @@ def launched() -> tuple[Launched, ...]:
         patched = mock.patch.object(cuda_sort, "CODE_TYPES", (kind,))
         with patched, wide_numbers() if wide else nullcontext(), mock.patch.object(cuda_siblings, "CELL_BYTES", 0):
             model = grown(cases, SMALL, recorder)
-            grown(tables[0], SMALL._replace(finish_cases=16, histogram_bytes=1 << 20), recorder)
+            for finished in (tables[0], rarely_unknown(tables[0], [(0, 0), (2, 1)])):
+                grown(finished, SMALL._replace(finish_cases=16, histogram_bytes=1 << 20), recorder)
         columns = [cases.column(a) for a in range(len(cases.columns))]
         columns = [c.astype(np.float64) if wide and c.dtype.kind == "f" else c for c in columns]
         router = CudaEngine(recorder.gpu.xp, recorder, SMALL)

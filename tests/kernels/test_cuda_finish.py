@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from c45gpu.data.c45files import read_stem
 from c45gpu.data.frames import read_file
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
+from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Criterion, CutPoints, Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.progress import Progress
@@ -31,7 +33,7 @@ from c45gpu.kernels.level import Candidates
 from c45gpu.kernels.reference import ReferenceEngine
 from tests.cuda_emulator import Emulation
 from tests.kernels import cuda_memory, seeded
-from tests.kernels.cuda_gate import table
+from tests.kernels.cuda_gate import rarely_unknown, table
 from tests.kernels.cuda_here import SMALL, EmulatedLauncher, emulated_engine
 from tests.kernels.seeded import table_of
 from tests.kernels.test_cuda_engine import TILES, fan, same_tree
@@ -88,6 +90,48 @@ def test_larger_tables(sample: Sample, question: Asked, cut: Sizes, seed: int) -
 def test_random_tables(tile: int, limit: int) -> None:
     cut = SMALL._replace(tile=tile, finish_cases=limit, histogram_bytes=ROOM)
     same_tree(table(60, 3, 5, 0.0), Options(min_cases=1, criterion="gain"), cut, tile, checks=tile > 30)
+
+
+def finished_cases(cases: Table, options: Options, cut: Sizes, seed: int) -> int:
+    """Grow the reference engine's tree; returns how many cases were in small nodes that a block finished."""
+    launcher = Kept(Emulation(seed, checks=False))
+    found = train(cases, options, CudaEngine(launcher.gpu.xp, launcher, cut))
+    assert found.unpruned.equals(train(cases, options, "reference").unpruned)
+    return sum(int(growing.roots.offset[-1]) for growing in launcher.growing)
+
+
+def test_whole_nodes_of_a_table_with_unknown_values() -> None:
+    some = rarely_unknown(table(60, 2, 4, 0.0), [(0, 3), (0, 17), (2, 8), (2, 30)])
+    cut = SMALL._replace(tile=3, finish_cases=25, histogram_bytes=1 << 20)
+    assert 0 < finished_cases(some, Options(prune="none", min_cases=1, criterion="gain"), cut, 0) < 60
+
+
+def test_which_nodes_are_whole() -> None:
+    """Those without an unknown value, be it in a list or in codes, and so without a case in part."""
+    chance, kinds = np.random.default_rng(0), set[tuple[bool, bool]]()
+    unknown = [(a, case) for a in range(4) for case in chance.choice(90, 2 - a // 2).tolist()]
+    problem = pose(rarely_unknown(table(90, 2, 4, 0.0), unknown), Options(min_cases=1, criterion="gain"))
+    engine = emulated_engine(SMALL, checks=False)
+    missing = np.stack([np.isnan(problem.table.column(a)) | (problem.table.column(a) < 0) for a in range(4)])
+    for _ in Grower(engine, problem):
+        level, finisher = engine.__dict__["_level"], engine.__dict__["_finisher"]
+        nodes = np.arange(len(level.start))
+        at = engine.instances(nodes)
+        by_node = [slice(*bound) for bound in pairwise(at.start.tolist())]
+        facts = [(bool(missing[:2, at.case[x]].any()), bool(missing[2:, at.case[x]].any())) for x in by_node]
+        whole = [i for i, fact in enumerate(facts) if not any(fact)]
+        assert finisher._whole(level, nodes).tolist() == whole
+        assert all((at.units[by_node[i]] == problem.settings.case_units).all() for i in whole)
+        kinds.update(facts)
+    assert kinds >= {(True, False), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.5, 3.0])
+def test_cases_that_all_weigh_the_same(weight: float) -> None:
+    cases = table(60, 2, 4, 0.0)
+    even = Table(cases.schema, cases.columns, cases.classes, np.full(60, weight))
+    cut, options = SMALL._replace(finish_cases=60, histogram_bytes=1 << 20), Options(prune="none", min_cases=1)
+    assert finished_cases(even, options, cut, 0) == (60 if weight == 1.0 else 0)
 
 
 @pytest.mark.parametrize("most_ranks", [1, 256])

@@ -90,7 +90,8 @@ def test_histograms_and_small_nodes_take_turns() -> None:
     assert 0 < parts["histograms, small nodes"] <= Sizes().histogram_bytes
     assert "histograms, small nodes" not in {part.name for part in plan(HIGGS, Sizes(finish_cases=0), 3).parts}
     assert HIGGS.of_finishing(Sizes()) > HIGGS._replace(n_cases=500).of_finishing(Sizes()) > 0
-    assert HIGGS._replace(divided=True).of_finishing(Sizes()) == 0
+    few = HIGGS._replace(n_cases=1000)
+    assert few._replace(divided=True).of_finishing(Sizes()) > few.of_finishing(Sizes())  # numbers are wide
 
 
 def test_pruning_is_planned_where_cases_are_placed() -> None:
