@@ -100,10 +100,12 @@ def finished_cases(cases: Table, options: Options, cut: Sizes, seed: int) -> int
     return sum(int(growing.roots.offset[-1]) for growing in launcher.growing)
 
 
-def test_whole_nodes_of_a_table_with_unknown_values() -> None:
-    some = rarely_unknown(table(60, 2, 4, 0.0), [(0, 3), (0, 17), (2, 8), (2, 30)])
-    cut = SMALL._replace(tile=3, finish_cases=25, histogram_bytes=1 << 20)
-    assert 0 < finished_cases(some, Options(prune="none", min_cases=1, criterion="gain"), cut, 0) < 60
+@pytest.mark.parametrize("criterion", ["gain", "gain_ratio"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_whole_nodes_of_a_table_with_unknown_values(n_classes: int, criterion: Criterion) -> None:
+    some = rarely_unknown(table(60, n_classes, 4, 0.0), [(0, 3), (0, 17), (2, 8), (2, 30)])
+    cut, options = SMALL._replace(tile=3, finish_cases=25, histogram_bytes=1 << 20), Options(prune="none", min_cases=1)
+    assert 0 < finished_cases(some, replace(options, criterion=criterion), cut, 0) < 60
 
 
 def test_which_nodes_are_whole() -> None:
