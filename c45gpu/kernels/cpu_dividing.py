@@ -26,6 +26,7 @@ from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_parts import Context, Divisions, Parts, Workplace, score_parts
+from c45gpu.kernels.cpu_plan import require_level
 from c45gpu.kernels.cpu_score import new_room
 from c45gpu.kernels.cpu_small import joined
 from c45gpu.kernels.level import (
@@ -176,6 +177,8 @@ class DividingGrower(CpuGrower):
         rows = divisions.rows[kept]
         self._forget_h(rows[divisions.whole[kept]])
         divisions.places[kept] = np.cumsum(rows) - rows
+        n_bytes = self.lists.itemsize * len(self.lists) + self._units.itemsize
+        require_level(len(self._units), int(rows.sum()), n_bytes)
         out = paged_lists(len(self.lists), int(rows.sum()), self.lists.dtype)
         out_units = np.empty(out.entries.shape[1], np.int64)
         moved = np.zeros((len(divisions.rows), len(self.lists)), np.int64)

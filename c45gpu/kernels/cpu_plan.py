@@ -194,6 +194,30 @@ def require(problem: Problem, threads: int) -> None:
         )
 
 
+def require_level(before: int, after: int, n_bytes: int) -> None:
+    """See that the instances of a next level fit, of which a test with many branches can make more than was planned.
+
+    Parameters
+    ----------
+    before, after : int
+        Instances of this level, whose memory is given up as they move, and of the next one.
+    n_bytes : int
+        Of an instance in all lists.
+
+    Raises
+    ------
+    MemoryPlanError
+        When they do not.
+    """
+    needed = int((IN_MOTION * after - before) * n_bytes)
+    available = available_bytes() if needed > LITTLE else None
+    if available is not None and needed > available:
+        raise MemoryPlanError(
+            f"unknown values make {after} instances of cases at the next level, which need {size(needed)} more, and "
+            f"{size(available)} are free: train on a sample, or group the values of attributes that have many (-s)"
+        )
+
+
 def rows_that_fit(work: Work, available: int) -> int:
     """The most cases of such a table whose plan stays within some bytes."""
     low, high = 0, work.n_cases

@@ -21,7 +21,7 @@ from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, plan,
 from c45gpu.kernels.cpu_plan import size as said
 from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST
 from c45gpu.kernels.cpu_work import Work, work_of
-from tests.kernels.seeded import TABLES, many_valued, mixed, with_unknown, with_weights
+from tests.kernels.seeded import TABLES, many_valued, mixed, table_of, with_unknown, with_weights
 
 N = 100_000
 
@@ -182,6 +182,22 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch: 
         train(TABLES["whole cases"](), engine=CpuEngine(2))
     needed = said(plan(work_of(pose(TABLES["whole cases"](), Options()), 2)).total)
     assert f"20000 cases with 5 attributes need {needed} beside the table, and 2 MB are free" in str(refusal.value)
+
+
+def test_a_level_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test with many branches makes many instances of a case whose value is unknown, more than was planned."""
+    chance = np.random.default_rng(5)
+    codes = chance.integers(0, 60, 6000)
+    classes, codes = (codes * 7 % 60) // 30, np.where(chance.random(6000) < 0.3, -1, codes)
+    table = table_of([(codes, 60), chance.normal(size=6000)], classes, 2)
+    monkeypatch.setattr(cpu_finishing, "FINISH_CASES", 100)
+    free = iter([10**12, 1000])
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: next(free))
+    monkeypatch.setattr(cpu_plan, "LITTLE", 0)
+    with pytest.raises(MemoryPlanError, match=r"make 1\d{5} instances of cases at the next level, .* 1 kB are free"):
+        train(table, engine=CpuEngine(2))
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: 10**12)
+    assert len(train(table, engine=CpuEngine(2)).unpruned.branches(0)) == 60
 
 
 def test_little_work_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
