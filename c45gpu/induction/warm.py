@@ -22,7 +22,11 @@ from c45gpu.kernels.compiled import KERNELS
 from c45gpu.kernels.compiled_files import Kept, kept
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.cpu_counting import FINISH_CASES
+from c45gpu.kernels.cpu_crew import Crew
+from c45gpu.kernels.cpu_prune_divided import DividedPlacement
+from c45gpu.kernels.engine import Pairs
 from c45gpu.kernels.level import Splits
+from c45gpu.model.tree import LEAF, Tree
 
 CASES = 2 * FINISH_CASES  # so that the root is split with all workers, and its branches are finished by one
 MANY_VALUES = 300  # more than fit a byte
@@ -48,7 +52,17 @@ def compile_for(table: Table) -> None:
         all_small = problem.settings._replace(split_units=CASES + 1)
         engine.load(replace(problem, may_finish=False, settings=all_small, apart=problem.settings))
         engine.apart.columns(first)
+    else:
+        raise_above_leaves(table, model.unpruned)
     engine.close()
+
+
+def raise_above_leaves(table: Table, tree: Tree) -> None:
+    """Raise a branch where instances are held further up, as in large tables."""
+    crew, top = Crew(), np.flatnonzero(tree.kind != LEAF)[-1:]
+    placed = DividedPlacement(pose(table, Options()), tree, crew, least=0)
+    placed.raise_branches(tree, Pairs(top, tree.branch[tree.branch_start[top]], np.zeros(1, np.int64)))
+    crew.dismiss()
 
 
 def kernels_kept() -> Kept:

@@ -44,14 +44,23 @@ class Instances(NamedTuple):
 
 
 class DividedPlacement:
-    """See :class:`c45gpu.kernels.engine.Engine` for the methods."""
+    """See :class:`c45gpu.kernels.engine.Engine` for the methods.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : Tree
+    crew : Crew
+    least : int, optional
+        So many instances may be held in all, however few cases there are; :data:`HELD_AT_LEAST` if absent.
+    """
 
     _node: Int64s  # where instances are held, ascending
     _start: Int64s  # and where theirs begin, and the last end
     _case: PagedLists  # int32
     _units: PagedLists  # int64
 
-    def __init__(self, problem: Problem, tree: Tree, crew: Crew) -> None:
+    def __init__(self, problem: Problem, tree: Tree, crew: Crew, least: int | None = None) -> None:
         self._crew, self._end, self._n_classes = crew, tree.end, problem.settings.n_classes
         self._case_units = problem.units
         n, tested = problem.table.n_cases, tested_attributes(tree)
@@ -64,7 +73,7 @@ class DividedPlacement:
         self._known = np.zeros(len(tree.branch), np.int64)
         self._spread = np.zeros(tree.n_nodes)
         self._memory: LifoQueue[Memory] = LifoQueue()
-        if self._hold_all(max(HELD, HELD_AT_LEAST / n)):
+        if self._hold_all(max(HELD, (HELD_AT_LEAST if least is None else least) / n)):
             self._hold_all(np.inf)
 
     def known(self, tree: Tree) -> Int64s:

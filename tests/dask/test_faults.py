@@ -58,14 +58,41 @@ def alone() -> Model:
     return train(whole(), Options(), "reference")
 
 
+class Nursery:
+    """Three workers that are started anew when they die; a new cluster where they are not."""
+
+    def __init__(self) -> None:
+        self.client = self._new()
+
+    def ready(self) -> Client:
+        """A client with at least two workers."""
+        self.client.cluster.scale(3)  # some workers are not started anew
+        try:
+            self.client.wait_for_workers(2, timeout=20)
+        except TimeoutError:
+            self.close()
+            self.client = self._new()
+        return self.client
+
+    def close(self) -> None:
+        self.client.close(timeout=5)
+        self.client.cluster.close(timeout=10)
+
+    @staticmethod
+    def _new() -> Client:
+        return Client(LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50))
+
+
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """Three workers that are started anew when they die."""
-    with (
-        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+def nursery() -> Iterator[Nursery]:
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
+
+
+@pytest.fixture
+def client(nursery: Nursery) -> Client:
+    return nursery.ready()
 
 
 def pids(client: Client) -> list[int]:
@@ -90,7 +117,6 @@ def kill(pid: int) -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_a_worker_is_killed_at_a_level(client: Client, alone: Model, tmp_path: Path, depth: int) -> None:
-    client.wait_for_workers(2)
     at = At(depth, lambda: kill(pids(client)[0]))
     model = train_on(client, made_on(client), engine="reference", progress=at, step_seconds=60.0, small=5)
     assert at.done
@@ -108,7 +134,6 @@ class AtSmall(At):
 
 
 def test_a_worker_is_killed_while_small_nodes_are_grown(client: Client, alone: Model, tmp_path: Path) -> None:
-    client.wait_for_workers(2)
     at = AtSmall(-1, lambda: kill(pids(client)[0]))
     model = train_on(client, made_on(client), engine="reference", progress=at, step_seconds=60.0, small=60)
     assert at.done
@@ -116,7 +141,6 @@ def test_a_worker_is_killed_while_small_nodes_are_grown(client: Client, alone: M
 
 
 def test_a_worker_that_hangs_is_given_up(client: Client, alone: Model, tmp_path: Path) -> None:
-    client.wait_for_workers(2)
     stopped = pids(client)[0]
     at = At(2, lambda: os.kill(stopped, signal.SIGSTOP))
     try:
@@ -131,7 +155,6 @@ def test_a_worker_that_hangs_is_given_up(client: Client, alone: Model, tmp_path:
 def test_a_worker_is_killed_while_the_tree_is_pruned(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_one: bool
 ) -> None:
-    client.wait_for_workers(2)
     step, killed = Cluster.step, []
 
     def killing(cluster: Cluster, tasks: Iterable[Task]) -> list[Any]:
@@ -149,7 +172,6 @@ def test_a_worker_is_killed_while_the_tree_is_pruned(
 
 
 def test_rows_that_are_lost_for_good_are_named(client: Client) -> None:
-    client.wait_for_workers(2)
     rows = rows_on(client, whole(), [100, 200])
     at = At(1, lambda: [kill(pid) for pid in pids(client)])  # all of them, as a part may be on several by now
     with pytest.raises(EngineError, match="rows were lost"):
@@ -177,13 +199,15 @@ def test_a_cluster_that_shrinks_to_one_worker(alone: Model, tmp_path: Path) -> N
     assert same_bytes(tmp_path, model, alone)
 
 
-def test_twenty_kills_at_random_times(client: Client, alone: Model, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_twenty_kills_at_random_times(nursery: Nursery, alone: Model, tmp_path: Path) -> None:
     chance, killed, over = random.Random(0), list[int](), threading.Event()
 
     def killing() -> None:
         while not over.wait(chance.uniform(0.2, 1.4)):
-            there = client.cluster.scheduler.workers
-            nannies = [nanny for nanny in list(client.cluster.workers.values()) if nanny.worker_address in there]
+            cluster = nursery.client.cluster
+            there = cluster.scheduler.workers
+            nannies = [nanny for nanny in list(cluster.workers.values()) if nanny.worker_address in there]
             up = [nanny.pid for nanny in nannies if nanny.pid is not None]
             if len(up) > 1:
                 killed.append(chance.choice(up))
@@ -193,8 +217,7 @@ def test_twenty_kills_at_random_times(client: Client, alone: Model, tmp_path: Pa
     killer.start()
     try:
         while len(killed) < 20:
-            client.cluster.scale(3)  # some workers are not started anew
-            client.wait_for_workers(2)
+            client = nursery.ready()
             model = train_on(client, made_on(client), engine="reference", step_seconds=60.0, small=5)
             assert same_bytes(tmp_path, model, alone)
     finally:
