@@ -60,7 +60,7 @@ def compile_for(table: Table) -> None:
 def raise_above_leaves(table: Table, tree: Tree) -> None:
     """Raise a branch where instances are held further up, as in large tables."""
     crew, top = Crew(), np.flatnonzero(tree.kind != LEAF)[-1:]
-    placed = DividedPlacement(pose(table, Options()), tree, crew, least=0)
+    placed = DividedPlacement(pose(table, Options()), tree, crew, spread=1.0)
     placed.raise_branches(tree, Pairs(top, tree.branch[tree.branch_start[top]], np.zeros(1, np.int64)))
     crew.dismiss()
 

@@ -51,8 +51,8 @@ class DividedPlacement:
     problem : Problem
     tree : Tree
     crew : Crew
-    least : int, optional
-        So many instances may be held in all, however few cases there are; :data:`HELD_AT_LEAST` if absent.
+    spread : float, optional
+        So many instances of a case may be held; by the number of cases if absent.
     """
 
     _node: Int64s  # where instances are held, ascending
@@ -60,7 +60,7 @@ class DividedPlacement:
     _case: PagedLists  # int32
     _units: PagedLists  # int64
 
-    def __init__(self, problem: Problem, tree: Tree, crew: Crew, least: int | None = None) -> None:
+    def __init__(self, problem: Problem, tree: Tree, crew: Crew, spread: float | None = None) -> None:
         self._crew, self._end, self._n_classes = crew, tree.end, problem.settings.n_classes
         self._case_units = problem.units
         n, tested = problem.table.n_cases, tested_attributes(tree)
@@ -73,7 +73,7 @@ class DividedPlacement:
         self._known = np.zeros(len(tree.branch), np.int64)
         self._spread = np.zeros(tree.n_nodes)
         self._memory: LifoQueue[Memory] = LifoQueue()
-        if self._hold_all(max(HELD, (HELD_AT_LEAST if least is None else least) / n)):
+        if self._hold_all(max(HELD, HELD_AT_LEAST / n) if spread is None else spread):
             self._hold_all(np.inf)
 
     def known(self, tree: Tree) -> Int64s:
