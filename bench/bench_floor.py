@@ -65,16 +65,19 @@ def measure(name: str, n_rows: int, threads: int, repeats: int, bandwidth: float
     rows, _ = train_and_held_out(name, n_rows, held_out=1)
     peer.open(threads)
     peer.train(peer.read(rows.part(0, min(n_rows, peer.warm_rows)), threads), threads)
-    table, runs = peer.read(rows, threads), []
+    table, runs, prunings = peer.read(rows, threads), [], []
     for _ in range(repeats):
         trained = peer.train(table, threads)
         phases = peer.phases(trained)
         runs.append(round(phases["sort_and_first_level"] + phases["other_levels"], 4))
+        prunings.append(round(phases["prune"], 4))
     moved = bytes_to_move(rows, trained.model.unpruned)
     floor = sum(moved.values()) / bandwidth
-    found = {"set": name, "rows": n_rows, "bytes": moved, "floor_seconds": round(floor, 4), "grow_seconds": runs}
+    found = {"set": name, "rows": n_rows, "bytes": moved, "floor_seconds": round(floor, 4)}
+    found |= {"grow_seconds": runs, "prune_seconds": prunings}
     told = f"{sum(moved.values()) / 1e9:.2f} GB, {floor:.3f} s at {bandwidth / 1e9:.1f} GB/s"
     print(f"{name} {n_rows}: {told}; growing takes {median(runs):.3f} s, {median(runs) / floor:.1f} times as long")
+    print(f"  pruning takes {median(prunings):.3f} s")
     return found
 
 
