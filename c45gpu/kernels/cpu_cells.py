@@ -101,18 +101,22 @@ def cells_in_place(table: Table, attributes: Int64s, word: Word) -> InPlace:
     return _spanning(columns, words, word)
 
 
-def cells_in_order(table: Table, attributes: Int64s, word: Word, order: Int32s, crew: Crew, memory: Memory) -> InPlace:
-    """The same for cases in an order: case i of the cells is case ``order[i]`` of the table."""
+def cells_in_order(
+    table: Table, attributes: Int64s, word: Word, order: Int32s, crew: Crew, memory: Memory
+) -> tuple[InPlace, Int32s]:
+    """The same for cases in an order, and their classes: case i of the cells is case ``order[i]`` of the table."""
     words = _words(table, attributes, word)
     if memory.is_empty:  # one array for all: the system gives it larger pages
         memory = Memory([np.empty(sum(len(order) * np.dtype(w).itemsize + LINE for w in words), np.uint8)])
     columns = [memory.take(len(order), w) for w in words]
+    classes = np.empty(len(order), np.int32)
 
-    def job(a: int, column: Array) -> None:
-        gather(np.require(table.column(a), requirements=["C", "W"]), order, column)
+    def job(column: Array, out: Array) -> None:
+        gather(np.require(column, requirements=["C", "W"]), order, out)
 
-    crew.run(job, list(zip(attributes.tolist(), columns, strict=True)))
-    return _spanning(columns, words, word)
+    tasks = [(table.column(a), out) for a, out in zip(attributes.tolist(), columns, strict=True)]
+    crew.run(job, [*tasks, (table.classes, classes)])
+    return _spanning(columns, words, word), classes
 
 
 def _words(table: Table, attributes: Int64s, word: Word) -> list[type[np.generic]]:

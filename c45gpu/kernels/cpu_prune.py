@@ -11,7 +11,6 @@ times as long); `order` follows the cases when branches are raised, so that thos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +19,10 @@ import numpy.typing as npt
 from c45gpu.kernels.cpu_cells import InPlace, Memory, cells_in_order, cells_in_place
 from c45gpu.kernels.cpu_crew import LEAST_TASK, Crew
 from c45gpu.kernels.cpu_prune_order import all_take, order_by_leaf
-from c45gpu.kernels.cpu_send import Cases, Room, Standing, count_known, raise_pairs, send_pairs, walk_all
+from c45gpu.kernels.cpu_send import Cases, Standing, count_known, raise_pairs, walk_all
+from c45gpu.kernels.cpu_sending import PART, Sender
 from c45gpu.kernels.cpu_settle import Nodes, rules_of, settle
-from c45gpu.kernels.cpu_walk import ABREAST, ROWS_AT_A_TIME, raise_over, row_type, steps_of, tested_attributes
+from c45gpu.kernels.cpu_walk import ROWS_AT_A_TIME, raise_over, row_type, steps_of, tested_attributes
 from c45gpu.kernels.engine import Changes, Judging, Pairs
 from c45gpu.kernels.level import Bools, Int32s, Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree
@@ -38,6 +38,7 @@ class Placed(NamedTuple):
     order: Int32s
     before: Int64s  # how many cases are at leaves below each number
     values: InPlace
+    classes: Int32s
 
 
 class WholePlacement:
@@ -53,21 +54,29 @@ class WholePlacement:
         of this tree's leaves.
     memory : sequence of ndarray
         Arrays that nobody needs any more, to write values to.
+    part : int
+        See :class:`c45gpu.kernels.cpu_sending.Sender`.
     """
 
     def __init__(
-        self, problem: Problem, tree: Tree, crew: Crew, order: Int32s | None = None, memory: Sequence[Array] = ()
+        self,
+        problem: Problem,
+        tree: Tree,
+        crew: Crew,
+        order: Int32s | None = None,
+        memory: Sequence[Array] = (),
+        part: int = PART,
     ) -> None:
         self._crew, self._memory = crew, Memory(memory)
-        self._rooms: LifoQueue[Room] = LifoQueue()
         self._table, self._tested = problem.table, tested_attributes(tree)
         self._word = row_type(self._table, self._tested)
         self._steps = steps_of(tree, self._tested, self._word)
         placed = None if order is None else self._as_grown(order, tree)
-        order, before, self._values = placed or self._walked(tree)
+        order, before, self._values, classes = placed or self._walked(tree)
         weights = problem.units[order] if bool((problem.units != 1).any()) else np.empty(0, np.int64)
-        self._cases = Cases(self._values.cells, self._table.classes[order], weights)
+        self._cases = Cases(self._values.cells, classes, weights)
         self._standing = Standing(np.arange(len(order), dtype=np.int32), before, tree.end)
+        self._sender = Sender(crew, self._standing, self._cases, self._steps, part)
         self._known = np.empty(len(tree.branch), np.int64)
         count_known(0, len(order), self._cases, self._standing, tree.branch, self._known)
 
@@ -77,10 +86,10 @@ class WholePlacement:
         before = np.concatenate([[0], np.cumsum(at_leaf)])
         if before[-1] != len(order) or at_leaf.min() < 0 or order.min() < 0:
             return None
-        values, standing = self._in_order(order), Standing(order, before, tree.end)
+        (values, classes), standing = self._in_order(order), Standing(order, before, tree.end)
         inner = np.flatnonzero(tree.kind != LEAF)
         tasks = [(inner[s], values.cells, standing, self._steps) for s in self._crew.shares(standing.held(inner))]
-        return Placed(order, before, values) if all(self._crew.run(all_take, tasks)) else None
+        return Placed(order, before, values, classes) if all(self._crew.run(all_take, tasks)) else None
 
     def _walked(self, tree: Tree) -> Placed:
         """The cases in the order of the leaves that they get to."""
@@ -90,10 +99,10 @@ class WholePlacement:
         self._crew.run(walk_all, [(values.cells, cases[s], 0, self._steps, leaves[s]) for s in parts])
         order, before = np.empty(n, np.int32), np.empty(tree.n_nodes + 1, np.int64)
         order_by_leaf(leaves, cases, before, order)
-        return Placed(order, before, self._in_order(order))
+        return Placed(order, before, *self._in_order(order))
 
-    def _in_order(self, order: Int32s) -> InPlace:
-        """The values of the cases, written in an order."""
+    def _in_order(self, order: Int32s) -> tuple[InPlace, Int32s]:
+        """The values of the cases and their classes, written in an order."""
         return cells_in_order(self._table, self._tested, self._word, order, self._crew, self._memory)
 
     def known(self, tree: Tree) -> Int64s:
@@ -102,30 +111,7 @@ class WholePlacement:
 
     def send(self, tree: Tree, units: Int64s, pairs: Pairs) -> Changes:
         """What the leaves below each branch would gain if all cases of its top were sent down it."""
-        end = self._standing.end
-        others = self._standing.held(pairs.top) - self._standing.held(pairs.branch)
-        hopeless = np.zeros(len(pairs.top), np.bool_)
-
-        def job(first: int, stop: int) -> tuple[Int64s, Int64s, Int64s]:
-            some = Pairs(*(x[first:stop] for x in pairs))
-            room = self._take_room(units.shape)
-            most = int(np.minimum(end[some.branch] - some.branch, others[first:stop]).sum())
-            found = (np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, units.shape[1]), np.int64))
-            out = (hopeless[first:stop], *found)
-            filled = send_pairs(self._standing, some, self._cases, self._steps, units, room, out)
-            self._rooms.put(room)
-            return found[0][:filled] + first, found[1][:filled], found[2][:filled]
-
-        parts = self._crew.run(job, [(s.start, s.stop) for s in self._crew.shares(others + 1)])
-        return Changes(hopeless, *(np.concatenate(x) for x in zip(*parts, strict=True)))
-
-    def _take_room(self, shape: tuple[int, ...]) -> Room:
-        """Memory of one worker for :func:`send_one`, clean."""
-        try:
-            return self._rooms.get_nowait()
-        except Empty:
-            n, walking = shape[0], (np.empty(ABREAST, np.int64), np.empty(ABREAST, np.int64))
-            return np.zeros(shape, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64), walking
+        return self._sender.send(units, pairs)
 
     def is_little(self, nodes: Int64s) -> Bools:
         """Which subtrees have so few cases that one worker prunes them whole."""
@@ -144,9 +130,9 @@ class WholePlacement:
         placed = (self._standing, self._cases, self._steps, self._known)
 
         def job(here: slice) -> None:
-            room = self._take_room(judging.units.shape)
+            room = self._sender.take_room(judging.units.shape)
             settle(now[here], nodes, rules_of(judging), placed, room)
-            self._rooms.put(room)
+            self._sender.give_room(room)
 
         self._crew.run(job, [(share,) for share in self._crew.shares(self._standing.held(roots) + 1)])
         return now

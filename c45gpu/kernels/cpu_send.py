@@ -41,6 +41,13 @@ class Standing(NamedTuple):
         return counts
 
 
+class Spans(NamedTuple):
+    """Which cases of a top's other branches are sent, numbered with those in front of the branch first; by pair."""
+
+    first: Any  # int64
+    stop: Any  # int64
+
+
 @compiled
 def walk_all(cells: Any, cases: Any, start: Any, steps: Any, leaves: Any) -> None:
     """The leaf of every case, from a node on; see :func:`walk`."""
@@ -80,22 +87,31 @@ def send_some(sent: Any, branch: Any, cases: Any, steps: Any, units: Any, allowe
 
 
 @compiled
-def send_one(top: Any, branch: Any, allowed: Any, standing: Any, cases: Any, steps: Any, units: Any, room: Any) -> Any:
-    """Send the cases of a top's other branches down one; returns how many leaves they reach and what is still allowed.
+def send_one(pair: Any, span: Any, allowed: Any, standing: Any, cases: Any, steps: Any, units: Any, room: Any) -> Any:
+    """Send cases of a top's other branches down one; returns how many leaves they reach and what is still allowed.
 
-    `room` is memory of one worker, clean before and to be cleaned after: units added by leaf and class, leaves
-    reached (ascending), the largest class of each, by the leaf's distance from the branch, and a walk's numbers.
+    `pair` has the top and the branch, `span` the number of the first case and that after the last, and `room` is
+    memory of one worker, clean before and to be cleaned after: units added by leaf and class, leaves reached
+    (ascending), the largest class of each, by the leaf's distance from the branch, and a walk's numbers.
     """
-    order, before, end = standing
+    (order, before, end), (top, branch), (first, stop) = standing, pair, span
     added, reached, most, walking = room
-    n = 0
-    for first, stop in ((before[top], before[branch]), (before[end[branch]], before[end[top]])):
-        if allowed >= 0:
+    start, held, n = before[top], before[end[branch]] - before[branch], 0
+    in_front = before[branch] - start
+    for a, b in ((first, min(stop, in_front)), (max(first, in_front) + held, stop + held)):
+        if a < b and allowed >= 0:
             memory = (added, reached, most, walking, n)
-            n, allowed = send_some(order[first:stop], branch, cases, steps, units, allowed, memory)
+            n, allowed = send_some(order[start + a : start + b], branch, cases, steps, units, allowed, memory)
     if n > 1 and allowed >= 0:
         reached[:n].sort()
     return n, allowed
+
+
+@compiled
+def others_of(top: Any, branch: Any, standing: Any) -> Any:
+    """How many cases of a top are at its other branches."""
+    _, before, end = standing
+    return before[end[top]] - before[top] - (before[end[branch]] - before[branch])
 
 
 @compiled
@@ -110,14 +126,14 @@ def clean(room: Any, branch: Any, n: Any) -> None:
 
 
 @compiled
-def send_pairs(standing: Any, pairs: Any, cases: Any, steps: Any, units: Any, room: Any, out: Any) -> Any:
-    """Send the cases of the tops' other branches; returns the number of rows of `out` that are filled."""
+def send_pairs(standing: Any, pairs: Any, spans: Any, cases: Any, steps: Any, units: Any, room: Any, out: Any) -> Any:
+    """Send cases of the tops' other branches; returns the number of rows of `out` that are filled."""
     added, reached, _, _ = room
     hopeless, out_pair, out_leaf, out_units = out
     filled = 0
     for p in range(len(pairs.top)):
-        branch = pairs.branch[p]
-        n, allowed = send_one(pairs.top[p], branch, pairs.allowed[p], standing, cases, steps, units, room)
+        branch, span = pairs.branch[p], (spans.first[p], spans.stop[p])
+        n, allowed = send_one((pairs.top[p], branch), span, pairs.allowed[p], standing, cases, steps, units, room)
         hopeless[p] = allowed < 0
         if allowed >= 0:
             for i in range(n):

@@ -28,7 +28,7 @@ from c45gpu.estimates import (
     upper_errors,
 )
 from c45gpu.kernels.compiled import compiled
-from c45gpu.kernels.cpu_send import clean, raise_one, send_one
+from c45gpu.kernels.cpu_send import clean, others_of, raise_one, send_one
 from c45gpu.kernels.cpu_walk import step_over
 from c45gpu.kernels.engine import Judging
 from c45gpu.model.tree import LEAF
@@ -179,7 +179,8 @@ def _judge(node: Any, nodes: Any, rules: Any, placed: Any, room: Any) -> Any:
     elif rules.raising:
         allowed = _allowed(as_leaf, as_tree, nodes.estimate[branch], rules)
         if allowed >= 0:
-            n, allowed = send_one(node, branch, allowed, standing, cases, steps, nodes.units, room)
+            span = (np.int64(0), others_of(node, branch, standing))
+            n, allowed = send_one((node, branch), span, allowed, standing, cases, steps, nodes.units, room)
         if allowed >= 0:
             as_branch = _as_raised(branch, n, nodes, room, rules)
     to_leaf, to_branch = simplest(as_leaf, as_tree, as_branch)

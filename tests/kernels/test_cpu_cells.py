@@ -39,7 +39,7 @@ def table() -> Table:
     codes = chance.integers(-1, 4, N, np.int32)
     columns = [narrow[::2], codes, wide[1:], codes[::-1].copy(), wide[:-1]]
     attributes = [Attribute(f"{kind}{i}", kind, ("a", "b", "c", "d")[:n]) for i, (kind, n) in enumerate(KINDS)]
-    return Table(Schema(tuple(attributes), ("x",)), columns, np.zeros(N, np.int32))
+    return Table(Schema(tuple(attributes), ("x", "y", "z")), columns, chance.integers(0, 3, N, np.int32))
 
 
 def values(cells: Cells, column: int) -> Any:
@@ -59,9 +59,10 @@ def test_in_place() -> None:
 @pytest.mark.parametrize("memory", [(), (np.empty((3, N), np.uint32), np.empty(7)), (np.empty(5000, np.uint8),)])
 def test_in_order(memory: tuple[Any, ...], crew: Crew) -> None:
     made, order = table(), np.random.default_rng(0).permutation(N).astype(np.int32)
-    cells, columns = cells_in_order(made, np.arange(5), np.float64, order, crew, Memory(memory))
+    (cells, columns), classes = cells_in_order(made, np.arange(5), np.float64, order, crew, Memory(memory))
     for a in range(5):
         np.testing.assert_array_equal(values(cells, a), made.column(a)[order])
+    np.testing.assert_array_equal(classes, made.classes[order])
     again = [any(np.shares_memory(column, block) for block in memory) for column in columns]
     assert any(again) == (len(memory) > 0)
 

@@ -24,6 +24,7 @@ from c45gpu.kernels.cpu_counting import CountingGrower
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_prune import WholePlacement
 from c45gpu.kernels.cpu_prune_divided import DividedPlacement
+from c45gpu.kernels.cpu_sending import PART
 from c45gpu.kernels.descend import Placement, sums
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int32s, Int64s, Problem
@@ -48,9 +49,11 @@ def crew() -> Iterator[Crew]:
     crew.dismiss()
 
 
-def placement(problem: Problem, tree: Tree, crew: Crew) -> WholePlacement | DividedPlacement:
+def placement(problem: Problem, tree: Tree, crew: Crew, part: int = PART) -> WholePlacement | DividedPlacement:
     """As the engine chooses."""
-    return (DividedPlacement if problem.table.has_unknown() else WholePlacement)(problem, tree, crew)
+    if problem.table.has_unknown():
+        return DividedPlacement(problem, tree, crew)
+    return WholePlacement(problem, tree, crew, part=part)
 
 
 def added_errors(units: Int64s, changes: Changes, n_pairs: int) -> Int64s:
@@ -75,11 +78,11 @@ class Twins:
 
     name = "twins"
 
-    def __init__(self, problem: Problem, crew: Crew) -> None:
-        self.problem, self.crew, self.raised = problem, crew, 0
+    def __init__(self, problem: Problem, crew: Crew, part: int = PART) -> None:
+        self.problem, self.crew, self.part, self.raised = problem, crew, part, 0
 
     def place(self, tree: Tree) -> Twins:
-        self.ours, self.theirs = placement(self.problem, tree, self.crew), Placement(self.problem, tree)
+        self.ours, self.theirs = placement(self.problem, tree, self.crew, self.part), Placement(self.problem, tree)
         return self
 
     def known(self, tree: Tree) -> Int64s:
@@ -129,6 +132,16 @@ def test_pruning_step_by_step(name: str, confidence: float, crew: Crew) -> None:
     pruned = Judge(tree, twins, problem, confidence).run()  # type: ignore[arg-type]
     assert twins.raised or name not in RAISING
     assert pruned.equals(ErrorBasedPruning(tree, Loaded(problem), problem, confidence).run())
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("name", WHOLE)
+def test_all_workers_send_the_cases_of_one_node(name: str, threads: int) -> None:
+    problem, tree, crew = pose(TABLES[name](), Options()), reference_model(name).unpruned, Crew(threads)
+    twins = Twins(problem, crew, part=3)
+    pruned = Judge(tree, twins, problem, 0.25).run()  # type: ignore[arg-type]
+    crew.dismiss()
+    assert pruned.equals(reference_model(name).pruned)
 
 
 def few_held(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
@@ -310,21 +323,21 @@ class Loaded(ReferenceEngine):
 
 
 @given(larger_samples(), asked(), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 100]))
-def test_any_pairs(sample: Sample, question: Asked, seed: int, threads: int, held: int) -> None:
+def test_any_pairs(sample: Sample, question: Asked, seed: int, threads: int, few: int) -> None:
     """Pruning asks for the largest branch only; here any branch is sent to, raised, or cut."""
     with pytest.MonkeyPatch.context() as patch:
-        few_held(patch, held)
-        ask_any_pairs(sample, question, np.random.default_rng(seed), Crew(threads))
+        few_held(patch, few)
+        ask_any_pairs(sample, question, np.random.default_rng(seed), Crew(threads), few)
 
 
-def ask_any_pairs(sample: Sample, question: Asked, chance: np.random.Generator, crew: Crew) -> None:
+def ask_any_pairs(sample: Sample, question: Asked, chance: np.random.Generator, crew: Crew, part: int) -> None:
     problem = pose(sample.table, question.options)
     grower = Grower(ReferenceEngine(), problem)
     for _ in grower:
         pass
     grown = grower.tree
     tree = replace(grown, kind=grown.kind.copy(), branch=grown.branch.copy())
-    twins = Twins(problem, crew)
+    twins = Twins(problem, crew, part)
     twins.place(tree).known(tree)
     for _ in range(4):
         pairs = some_pairs(tree, living(tree), chance, int(problem.units.sum()))
