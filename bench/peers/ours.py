@@ -24,7 +24,7 @@ class Ours(ArrayPeer):
     module = "c45gpu"
     distribution = "c45gpu"
     note = "default options; read makes the table, train includes sorting, prune is error-based with subtree raising"
-    warm_rows = 20_000  # numba compiles, or fetches from its cache, what large and small nodes take
+    warm_rows = 50_000  # numba compiles, or fetches from its cache, what large and small nodes take, pruning included
 
     def __init__(self, engine: str, *, threshold_cost: bool = True) -> None:
         self.engine, self.name = engine, f"c45gpu-{engine}" + ("" if threshold_cost else "-J")

@@ -78,7 +78,10 @@ def train(
         When the engine cannot be had.
     OptionError
         When the costs are none.
+    TypeError
+        When the table is no table, or the options are none.
     """
+    _require(table, options)
     options, watch = options or Options(), Watch(progress, stages, recording)
     matrix = None if costs is None else as_costs(costs, table.schema.n_classes)
     factors = None if matrix is None else class_factors(table, matrix)
@@ -87,6 +90,14 @@ def train(
     if recording is not None:
         recording.finished()
     return model if matrix is None or factors is None else decided_by_cost(model, matrix, factors)
+
+
+def _require(table: object, options: object) -> None:
+    """Refuse arrays in the place of a table and of options, as other libraries take them."""
+    if not isinstance(table, Table):
+        raise TypeError(f"train takes a c45gpu.Table, not {type(table).__name__}; C45Classifier().fit takes arrays")
+    if not isinstance(options, Options | None):
+        raise TypeError(f"options must be c45gpu.Options, not {type(options).__name__}; the table has the classes")
 
 
 def _trained(

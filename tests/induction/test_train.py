@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import c45gpu
@@ -50,6 +51,13 @@ def test_a_model_has_both_trees_and_where_they_come_from() -> None:
 
 def test_options_default_to_quinlans() -> None:
     assert model_bytes(train(table())) == model_bytes(train(table(), Options()))
+
+
+def test_arrays_are_no_table_and_classes_no_options() -> None:
+    with pytest.raises(TypeError, match=r"not ndarray; C45Classifier\(\)\.fit takes arrays"):
+        train(np.zeros((2, 2)), Options())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"options must be c45gpu\.Options, not ndarray"):
+        train(table(), np.zeros(12))  # type: ignore[arg-type]
 
 
 def test_without_pruning_both_trees_are_one() -> None:
