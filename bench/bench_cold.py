@@ -69,7 +69,8 @@ def main() -> None:
     load = os.getloadavg()[0]
     found = [measure(name, int(asked.rows), asked.repeats) for name in asked.sets.split(",")]
     if asked.out:
-        write(conditions("python -m bench.bench_cold", load) | {"results": found}, asked.out)
+        command = " ".join(["python -m bench.bench_cold", *sys.argv[1:]])
+        write(conditions(command, load) | {"results": found}, asked.out)
 
 
 if __name__ == "__main__":

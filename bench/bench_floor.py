@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -95,7 +96,8 @@ def main() -> None:
     bandwidth = copy_bandwidth(asked.threads, 5)
     found = [measure(name, int(asked.rows), asked.threads, asked.repeats, bandwidth) for name in asked.sets.split(",")]
     if asked.out:
-        whole = conditions("python -m bench.bench_floor", load) | {"copy_bytes_per_second": round(bandwidth)}
+        command = " ".join(["python -m bench.bench_floor", *sys.argv[1:]])
+        whole = conditions(command, load) | {"copy_bytes_per_second": round(bandwidth)}
         write(whole | {"results": found}, asked.out)
     else:
         print(json.dumps(found, indent=1))
