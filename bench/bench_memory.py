@@ -32,6 +32,8 @@ TABLES: Final = {  # set, how many of its columns, share of unknown values
     "mc10-unknown": ("mc", 10, 0.1),
     "mc-unknown": ("mc", 28, 0.1),
     "agr2-unknown": ("agr2", 9, 0.1),
+    "many60-unknown": ("many60", 9, 0.1),
+    "many700-unknown": ("many700", 9, 0.1),
 }
 WARM_ROWS: Final = 20_000
 

@@ -4,6 +4,7 @@
     agr1..agr10 Agrawal et al.'s functions, perturbation 5 %: 6 continuous and 3 discrete columns, 2 classes
     cov         like the forest covertype table: 10 whole-number columns, 44 binary ones, 7 classes of uneven size
     wide        500 float32 columns, 40 informative, 60 redundant, 4 classes
+    many60, many700  a discrete column of so many values, each of which cuts the other 8, float32, obliquely; 2 classes
 
 Rows are drawn in chunks, each from its own stream, so that a table of any size is made within one chunk's memory above
 its own. `mc` up to 2 million rows is one call of make_classification, to be comparable with published figures; above
@@ -70,7 +71,7 @@ def train_and_held_out(
 
 def set_names() -> tuple[str, ...]:
     """The names of all sets."""
-    return ("mc", *(f"agr{function}" for function in agrawal.FUNCTIONS), "cov", "wide")
+    return ("mc", *(f"agr{function}" for function in agrawal.FUNCTIONS), "cov", "wide", *MANY)
 
 
 def _stream(seed: int, *purpose: str) -> np.random.Generator:
@@ -88,6 +89,8 @@ def _maker(name: str, seed: int) -> Draw:
         return _Covertype.of(shape).draw
     if name in MIXTURES:
         return _Mixture.of(MIXTURES[name], shape).draw
+    if name in MANY:
+        return _ManyBranches.of(MANY[name], shape).draw
     function = int(name.removeprefix("agr"))
     return lambda n_rows, stream: agrawal.rows(function, n_rows, PERTURBATION, stream)
 
@@ -130,6 +133,28 @@ MIXTURES: Final = {
     "mc": MixtureShape(28, 12, 4, classes=2, clusters=3, separation=0.8, flipped=0.05),
     "wide": MixtureShape(500, 40, 60, classes=4, clusters=2, separation=1.0, flipped=0.05),
 }
+
+
+MANY: Final = {"many60": 60, "many700": 700}  # values of the discrete column
+
+
+class _ManyBranches(NamedTuple):
+    """A discrete column that is tested first: each of its values has a slope and a cut of its own; a fifth is noise."""
+
+    slope: Matrix  # (values, 8)
+    cut: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, n_values: int, stream: np.random.Generator) -> _ManyBranches:
+        return cls(stream.standard_normal((n_values, 8)), stream.normal(0, 3, n_values))
+
+    def draw(self, n_rows: int, stream: np.random.Generator) -> Rows:
+        numbers, value = stream.standard_normal((n_rows, 8)), stream.integers(0, len(self.cut), n_rows)
+        above = (numbers * self.slope[value]).sum(1) > self.cut[value]
+        rows = _continuous(numbers, above ^ (stream.random(n_rows) < 0.2), 2)
+        names = tuple(map(str, range(len(self.cut))))
+        columns = [value.astype(np.int32), *rows.columns]
+        return Rows(("value", *rows.names), (names, *rows.values), columns, rows.classes, rows.class_names)
 
 
 class _Mixture(NamedTuple):

@@ -77,6 +77,18 @@ def tables() -> Iterator[Table]:
     numbers: tuple[type[np.floating[Any]], ...] = (np.float32, np.float64)
     for n_values, number, divided in product((3, MANY_VALUES), numbers, (False, True)):
         yield _table(number, divided, n_values)
+    for n_values in (3, MANY_VALUES):
+        yield _spread_out(_table(np.float32, True, n_values))
+
+
+def _spread_out(table: Table) -> Table:
+    """The code is tested first then, and its branches have far more than all cases."""
+    long, short, code = (table.column(a) for a in range(3))
+    chance, share = np.random.default_rng(1), 0.3 if len(table.schema.attributes[2].values) > 3 else 0.7
+    by_code = chance.random(CASES) < 0.6
+    classes = np.where(by_code, code % 3 == 0, long + short / 20 > 0.7).astype(np.int32)
+    code = np.where(chance.random(CASES) < share, -1, code).astype(np.int32)
+    return replace(table, columns=[long, short, code], classes=classes, _ranks={})
 
 
 def _table(number: type[np.floating[Any]], divided: bool, n_values: int) -> Table:

@@ -8,7 +8,11 @@ tested move to its place::
             | waiting | waiting |  node  | larger branch | other branch |
             | waiting | waiting | larger branch | other branch |
 
-With the largest branch lowest, what waits is never much more than the cases that the subtree began with.
+With the largest branch lowest, what waits is never much more than the cases that the subtree began with. Where the
+branches of a node would have many times its cases, since unknown values go to each of many branches, the node stays and
+only some of its branches are sent at a time::
+
+    arena   | waiting | waiting |  node  | branch | branch |
 """
 
 from __future__ import annotations
@@ -144,14 +148,14 @@ def _send_to_two(entries: Any, layout: Any, numbers: Any, bench: Any, out: Any, 
 
 
 @compiled
-def _send_to_one(entries: Any, layout: Any, number_of: Any, start: Any, out: Any) -> Any:
-    """Send a list's entries to the only branch that is kept; returns how many it has."""
-    at, new = start, np.uint64(1)
+def _send_to_one(entries: Any, layouts: Any, number_of: Any, start: Any, out: Any) -> Any:
+    """Send those of a list's entries that have a number, with another layout; returns how many."""
+    (layout, local), at, new = layouts, start, np.uint64(1)
     for i in range(len(entries)):
         entry = np.uint64(entries[i])
         number = np.int64(number_of[row_of(entry, layout)])
         new |= new_of(entry, layout)
-        out[at] = packed(new, class_of(entry, layout), max(number, 0), layout)  # what is dropped is overwritten
+        out[at] = packed(new, class_of(entry, layout), max(number, 0), local)  # what is dropped is overwritten
         at += number >= 0
         new &= np.uint64(number < 0)
     return at - start
@@ -191,7 +195,7 @@ def _send_lists(
     for k in range(len(list_count) - 1):
         entries, out = arena.lists[k, first : first + list_count[k]], arena.lists[k]
         if kept == 1:
-            counts[0, k] = _send_to_one(entries, layout, bench.number, bench.start[0], out)
+            counts[0, k] = _send_to_one(entries, (layout, layout), bench.number, bench.start[0], out)
         elif n_branches == 2:
             _send_to_two(entries, layout, numbers, bench, out, counts[:, k])
         else:
@@ -213,8 +217,11 @@ def _let_down(arena: Any, counts: Any, by: Any, bench: Any) -> None:
 
 
 @compiled
-def send(node: Any, list_count: Any, branches: Any, arena: Any, local: Any, bench: Any) -> Any:
-    """Replace a node by its kept branches; returns the arena, and how many entries each has in each list."""
+def send(node: Any, list_count: Any, branches: Any, stays: Any, arena: Any, local: Any, bench: Any) -> Any:
+    """Send a node's cases to its kept branches, which take its place unless it stays.
+
+    Returns the arena, and how many entries each branch has in each list; ``bench.start`` says where they are.
+    """
     (first, count, _), kept, last = node, branches[1], len(list_count) - 1
     counts, place, divided = np.empty((kept, len(list_count)), np.int64), first + count, 0
     for q in range(kept):
@@ -227,5 +234,30 @@ def send(node: Any, list_count: Any, branches: Any, arena: Any, local: Any, benc
     numbers = np.empty((divided, kept), np.int32)
     _send_rows(node, kept, arena, bench, numbers)
     _send_lists(node, list_count, branches, arena, local.layout, bench, numbers, counts)
-    _let_down(arena, counts, count, bench)
+    if not stays:
+        _let_down(arena, counts, count, bench)
+        bench.start[:kept] -= count
     return arena, counts
+
+
+@compiled
+def load_some(lists: Any, units: Any, node: Any, layouts: Any, number_of: Any, arena: Any, bench: Any, out: Any) -> Any:
+    """Copy those cases of a level's node to the bottom of the arena that go to kept branches, or to all of them.
+
+    `node` is where it begins in the lists, how many entries it has in each, and the branch of each case; `out` gets the
+    branches of the copied cases. Returns how many entries are copied of each list.
+    """
+    (first, list_count, branch), (layout, _), last, count = node, layouts, len(lists) - 1, 0
+    for i in range(list_count[last]):
+        entry, b = lists[last, first + i], branch[i]
+        row = row_of(entry, layout)
+        number_of[row] = DROPPED
+        if b == UNKNOWN or bench.kept_as[b] != DROPPED:
+            arena.rows[count], arena.units[count], out[count] = entry, units[first + i], b
+            number_of[row] = count
+            count += 1
+    loaded = np.empty(last + 1, np.int64)
+    loaded[last] = count
+    for k in range(last):
+        loaded[k] = _send_to_one(lists[k, first : first + list_count[k]], layouts, number_of, 0, arena.lists[k])
+    return loaded

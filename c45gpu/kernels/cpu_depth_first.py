@@ -11,12 +11,14 @@ import numpy as np
 
 from c45gpu.choose import NO_TEST, choose, is_leaf
 from c45gpu.kernels.compiled import compiled
-from c45gpu.kernels.cpu_arena import longer, roomier, send
+from c45gpu.kernels.cpu_arena import load_some, longer, roomier, send
 from c45gpu.kernels.cpu_divide import UNKNOWN, add_branches, branch_by_code
 from c45gpu.kernels.cpu_entry import class_of, new_of, packed, row_of
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_parts import apart, score_attribute
 from c45gpu.kernels.cpu_units import fill_unit_histogram
+
+SPREAD = 4  # a node whose branches have more than so many times its cases stays while some of them are finished
 
 
 class Records(NamedTuple):
@@ -123,14 +125,17 @@ def _divide(
 
 
 @compiled
-def _keep(r: Any, n_branches: Any, stop: Any, records: Any, settings: Any, bench: Any) -> Any:
-    """Note the branches that hold cases behind the records; returns the end of these, and how many are to be tested."""
+def _keep(r: Any, n_branches: Any, stop: Any, again: Any, records: Any, settings: Any, bench: Any) -> Any:
+    """Note the branches that hold cases behind the records, unless that is done and they are to be found `again`.
+
+    Returns the end of the records, and how many branches are to be tested.
+    """
     kept, largest = 0, 0
     for b in range(n_branches):
         weight = bench.units[b].sum()
-        bench.kept_as[b] = DROPPED
         if weight > 0:
-            _note(stop, r, b, bench.units[b], records)
+            if not again:
+                _note(stop, r, b, bench.units[b], records)
             if not is_leaf(weight, bench.units[b].max(), settings):
                 bench.kept[kept], bench.record[kept] = b, stop
                 if bench.n_rows[b] > bench.n_rows[bench.kept[largest]]:
@@ -140,40 +145,78 @@ def _keep(r: Any, n_branches: Any, stop: Any, records: Any, settings: Any, bench
     if kept:
         bench.kept[0], bench.kept[largest] = bench.kept[largest], bench.kept[0]
         bench.record[0], bench.record[largest] = bench.record[largest], bench.record[0]
-    for q in range(kept):
-        bench.kept_as[bench.kept[q]] = q
     return stop, kept
 
 
 @compiled
-def _finish_one(
-    counted: Any, list_counts: Any, stop: Any, columns: Any, facts: Any, contexts: Any, bench: Any, memory: Any
+def _take_some(sent: Any, kept: Any, n_branches: Any, count: Any, bench: Any) -> Any:
+    """Put those of the branches to be tested in front which are sent next; returns how many.
+
+    All of them, or one after the other as long as they have no more cases than their node.
+    """
+    all_rows, some_rows, some = 0, 0, 0
+    for q in range(kept):
+        all_rows += bench.n_rows[bench.kept[q]]
+    most = all_rows if all_rows <= SPREAD * count else count
+    bench.kept_as[:n_branches] = DROPPED
+    for q in range(sent, kept):
+        b = bench.kept[q]
+        some_rows += bench.n_rows[b]
+        if some and some_rows > most:
+            break
+        bench.kept[some], bench.record[some], bench.kept_as[b] = b, bench.record[q], some
+        some += 1
+    return some
+
+
+@compiled
+def _add_counts(list_counts: Any, depth: Any, counts: Any) -> Any:
+    """The entries of waiting nodes with those of more behind the first `depth`; maybe a longer array."""
+    wanted = depth + len(counts)
+    if wanted > len(list_counts):
+        more = np.empty((2 * wanted, list_counts.shape[1]), np.int64)
+        more[:depth] = list_counts[:depth]
+        list_counts = more
+    list_counts[depth:wanted] = counts
+    return list_counts
+
+
+@compiled
+def _finish_waiting(
+    waiting: Any, list_counts: Any, stop: Any, columns: Any, facts: Any, contexts: Any, bench: Any, memory: Any
 ) -> Any:
-    """Grow the subtree of the node in the arena; its record is the last. Returns the memory, and the records' end."""
+    """Grow the subtrees of the nodes in the arena; returns the memory, and the records' end.
+
+    A node that waits is its record, where it begins, whether its cases are counted, how many of its branches have been
+    sent, and the record of the first of all branches then.
+    """
     (arena, records), last = memory, list_counts.shape[1] - 1
-    waiting = [(stop - 1, np.int64(0), counted)]
     while len(waiting):
-        r, first, counted = waiting.pop()
+        r, first, counted, sent, branches = waiting.pop()
         list_count = list_counts[len(waiting)].copy()
-        node = first, list_count[last], counted
-        a = _choose(node, list_count, records.class_weights[r], arena, columns, facts, contexts, bench)
-        if a == NO_TEST:
-            continue
+        node, a = (first, list_count[last], counted), records.attribute[r]
+        if sent == 0:
+            a, branches = (
+                _choose(node, list_count, records.class_weights[r], arena, columns, facts, contexts, bench),
+                stop,
+            )
+            if a == NO_TEST:
+                continue
+            records = _with_room(records, stop, stop + bench.n_branches[a])
         n_branches = _divide(r, a, node, list_count, arena, columns, contexts, records, bench)
-        records = _with_room(records, stop, stop + n_branches)
-        stop, kept = _keep(r, n_branches, stop, records, contexts[0].settings, bench)
-        if kept == 0:
+        end, kept = _keep(r, n_branches, branches, sent > 0, records, contexts[0].settings, bench)
+        stop = max(stop, end)
+        some = _take_some(sent, kept, n_branches, list_count[last], bench)
+        if some == 0:
             continue
-        arena, counts = send(node, list_count, (n_branches, kept), arena, contexts[1], bench)
-        depth, wanted = len(waiting), len(waiting) + kept
-        if wanted > len(list_counts):
-            more = np.empty((2 * wanted, last + 1), np.int64)
-            more[:depth] = list_counts[:depth]
-            list_counts = more
-        list_counts[depth:wanted] = counts
-        for q in range(kept):
-            place = bench.start[q] - list_count[last]
-            waiting.append((bench.record[q], place, bench.whole[bench.kept[q]]))
+        stays = sent + some < kept
+        if stays:
+            waiting.append((r, first, counted, sent + some, branches))
+        arena, counts = send(node, list_count, (n_branches, some), stays, arena, contexts[1], bench)
+        list_counts = _add_counts(list_counts, len(waiting), counts)
+        for q in range(some):
+            counted = bench.whole[bench.kept[q]] and counts[q, last] < len(contexts[0].h)
+            waiting.append((bench.record[q], bench.start[q], counted, 0, 0))
     return (arena, records), stop
 
 
@@ -195,7 +238,53 @@ def finish_divided(
         _note(stop, -1 - positions[s], 0, parts.totals[s], records)
         list_counts = np.empty((8, last + 1), np.int64)
         list_counts[0] = list_count
-        memory, stop = _finish_one(
-            parts.counted[s], list_counts, stop + 1, columns, facts, contexts, bench, (arena, records)
+        waiting = [(stop, np.int64(0), parts.counted[s], 0, 0)]
+        memory, stop = _finish_waiting(
+            waiting, list_counts, stop + 1, columns, facts, contexts, bench, (arena, records)
         )
     return memory, stop
+
+
+@compiled
+def _set_branches(roots: Any, upto: Any, bench: Any) -> None:
+    """Put what is known of a node's branches in its place; their records are the first."""
+    which, _, n_rows, counted, _ = roots
+    bench.upto[: len(upto)] = upto
+    bench.kept_as[: len(upto)] = DROPPED
+    for q in range(len(which)):
+        b = which[q]
+        bench.kept[q], bench.record[q] = b, q
+        bench.kept_as[b], bench.n_rows[b], bench.whole[b] = q, n_rows[q], counted[q]
+
+
+@compiled
+def finish_branches(
+    lists: Any, units: Any, node: Any, roots: Any, columns: Any, facts: Any, contexts: Any, bench: Any, memory: Any
+) -> Any:
+    """Grow the subtrees of some branches of a level's node, as :func:`finish_divided`.
+
+    `node` is where it begins in the lists, how many entries it has in each, and of its Divisions the branches of its
+    cases and `upto`; `roots` are the branches, their positions in the frontier, cases, whether these are counted, and
+    class weights; `bench` is for as many cases as take any of the branches.
+    """
+    (first, list_count, branch, upto), (which, positions, _, counted, totals), sent = node, roots, 0
+    (arena, records), stop, of_case = memory, len(which), np.empty(len(bench.branch), np.int32)
+    layouts = contexts[0].layout, contexts[1].layout
+    arena, records = roomier(arena, 0, len(of_case)), _with_room(records, 0, stop)
+    for q in range(stop):
+        _note(q, -1 - positions[q], 0, totals[q], records)
+    _set_branches(roots, upto, bench)
+    loaded = load_some(lists, units, (first, list_count, branch), layouts, bench.number_of, arena, bench, of_case)
+    count = loaded[len(loaded) - 1]
+    while sent < len(which):
+        _set_branches(roots, upto, bench)
+        bench.branch[:count] = of_case[:count]
+        some = _take_some(sent, len(which), len(upto), count, bench)
+        arena, counts = send((0, count, False), loaded, (len(upto), some), True, arena, contexts[1], bench)
+        waiting, sent = [], sent + some
+        for q in range(some):
+            waiting.append((bench.record[q], bench.start[q], counted[bench.record[q]], 0, 0))
+        (arena, records), stop = _finish_waiting(
+            waiting, counts, stop, columns, facts, contexts, bench, (arena, records)
+        )
+    return (arena, records), stop

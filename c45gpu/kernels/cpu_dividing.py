@@ -11,9 +11,12 @@ node's range a list may be shorter than the row list::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from queue import Empty, LifoQueue
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import TASKS_PER_WORKER, Crew
@@ -101,29 +104,70 @@ class DividingGrower(CpuGrower):
         weight = divisions.units.sum(1)
         held = np.flatnonzero(weight > 0)
         is_open = ~is_leaf(weight[held], divisions.units[held].max(1), self.problem.settings)
-        self._move(parts, divisions, held[is_open], shares)
         split = np.searchsorted(divisions.slot_start, held, side="right") - 1
+        ahead = is_open.copy()
+        ahead[is_open] = self._depth_first.ahead(parts.list_count[:, -1], split[is_open], divisions.rows[held[is_open]])
+        finished = self._finish_ahead(parts, divisions, held, split, np.flatnonzero(ahead)) if ahead.any() else []
+        is_open &= ~ahead
+        self._move(parts, divisions, held[is_open], shares)
         branch = held - divisions.slot_start[split]
-        frontier = self._advance(divisions.units[held], is_open)
+        frontier = self._advance(divisions.units[held], is_open, finished)
         return Children(frontier, split, branch, divisions.below, divisions.above)
 
-    def _advance(self, class_weights: Int64s, is_open: Bools) -> Frontier:
-        """Finish the small ones of the open nodes."""
+    def _advance(self, class_weights: Int64s, is_open: Bools, finished: Sequence[Subtrees] = ()) -> Frontier:
+        """Finish the small ones of the open nodes; others may be finished already."""
         chosen = self._depth_first.chosen(self._parts.list_count[:, -1])
-        finished = self._finish(np.flatnonzero(chosen), np.flatnonzero(is_open)) if chosen.any() else None
+        if chosen.any():
+            finished = [*finished, *self._finish(np.flatnonzero(chosen), np.flatnonzero(is_open))]
         self._parts = Parts(*(x[~chosen] for x in self._parts))
         remaining = is_open.copy()
         remaining[is_open] = ~chosen
-        return Frontier(class_weights, remaining, finished)
+        return Frontier(class_weights, remaining, self._joined(finished) if finished else None)
 
-    def _finish(self, chosen: Int64s, positions: Int64s) -> Subtrees:
+    def _joined(self, finished: Sequence[Subtrees]) -> Subtrees:
+        whole = joined(list(finished))
+        self.to_ranks(whole.attribute, whole.below, whole.above)
+        return whole
+
+    def _finish_ahead(
+        self, parts: Parts, divisions: Divisions, held: Int64s, split: Int64s, ahead: Int64s
+    ) -> list[Subtrees]:
+        """Finish branches, whose positions in the frontier are given, from the lists of their nodes."""
+        depth_first, rows = self._depth_first, divisions.rows[held]
+        known, unknown = self._known(parts, divisions, np.unique(split[ahead]))
+        known, allowance = known[held], depth_first.allowance()
+
+        def job(positions: Int64s) -> Subtrees:
+            s, slots = int(split[positions[0]]), held[positions]
+            start, stop = divisions.slot_start[s : s + 2].tolist()
+            node = int(parts.first[s]), parts.list_count[s], _branch_of(parts, divisions, s), divisions.upto[start:stop]
+            counted = divisions.whole[slots] & (rows[positions] < len(self.h))
+            roots = slots - start, positions, rows[positions], counted, divisions.units[slots]
+            loaded = int(unknown[s] + known[positions].sum())
+            with allowance.taken(loaded + int(rows[positions].max())):
+                place = self._take_place()
+                found = depth_first.finish_ahead((self.lists, self._units), node, roots, loaded, self._context, place)
+                self._places.put(place)
+            return found
+
+        return self.crew.run(job, [(ahead[s],) for s in depth_first.groups(split[ahead], known[ahead], unknown)])
+
+    def _known(self, parts: Parts, divisions: Divisions, splits: Int64s) -> tuple[Int64s, Int64s]:
+        """How many cases are known to take each slot of some splits, and how many of each split are not known."""
+        known, unknown = np.zeros(len(divisions.rows), np.int64), np.zeros(len(parts.first), np.int64)
+        for s in splits.tolist():
+            branch = _branch_of(parts, divisions, s)
+            taken, slots = branch[branch >= 0], slice(*divisions.slot_start[s : s + 2].tolist())
+            known[slots] = np.bincount(taken, minlength=slots.stop - slots.start)
+            unknown[s] = len(branch) - len(taken)
+        return known, unknown
+
+    def _finish(self, chosen: Int64s, positions: Int64s) -> list[Subtrees]:
         """Finish some open nodes, whose `positions` are in the frontier."""
         count = self._parts.list_count[:, -1]
         chosen = chosen[np.argsort(-count[chosen], kind="stable")]  # the longest tasks first
         tasks = [(chosen[s], positions[chosen[s]]) for s in self.crew.shares(count[chosen])]
-        whole = joined(self.crew.run(self._finish_some, tasks))
-        self.to_ranks(whole.attribute, whole.below, whole.above)
-        return whole
+        return self.crew.run(self._finish_some, tasks)
 
     def _finish_some(self, which: Int64s, positions: Int64s) -> Subtrees:
         place = self._take_place()
@@ -250,6 +294,12 @@ class DividingGrower(CpuGrower):
         near_of[near] = np.arange(len(near))
         columns = [self.problem.table.column(used[k]) for k in near]
         return near_of, np.array(columns, np.float32).reshape(len(near), -1 if near else 0)
+
+
+def _branch_of(parts: Parts, divisions: Divisions, s: int) -> npt.NDArray[Any]:
+    """The branch of each case of a node."""
+    branch: npt.NDArray[Any] = divisions.branch[parts.first[s] : parts.first[s] + parts.list_count[s, -1]]
+    return branch
 
 
 def _rows(divisions: Divisions, s: slice) -> Divisions:

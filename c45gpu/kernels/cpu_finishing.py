@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Condition
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.kernels.cpu_arena import Arena, Bench
 from c45gpu.kernels.cpu_counting import FINISH_COUNTS
-from c45gpu.kernels.cpu_depth_first import Records, finish_divided
+from c45gpu.kernels.cpu_depth_first import Records, finish_branches, finish_divided
 from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_grower import CpuGrower
@@ -19,6 +25,38 @@ from c45gpu.kernels.level import Bools, Int64s, Subtrees
 FINISH_CASES = 1 << 13  # of a node that a worker finishes, however small the table
 WORKERS_SHARE = 8  # beyond that, the nodes that are being finished at a time have one in so many of a table's cases
 ARENA = 4  # room for so many times a node's cases: what is not used is never touched, and more is made if need be
+
+# Where a next level would have more than LEVEL instances of each case, branches of nodes whose branches have more than
+# SPREADING times their cases are finished from the lists of these nodes: so many instances of each case at a time, and
+# at least one branch.
+LEVEL = 1.75  # 1.7 are there where tests have 20 branches (agr2, a tenth unknown), which 16 bytes an entry hold
+SPREADING = 2
+AHEAD = 1 / 4
+
+
+class Allowance:
+    """Lets workers take so many instances at a time, and at least one of them any number.
+
+    Parameters
+    ----------
+    most : int
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._taken, self._changed = most, 0, Condition()
+
+    @contextmanager
+    def taken(self, n: int) -> Iterator[None]:
+        """Wait until so many instances may be taken, and have them for a while."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._taken == 0 or self._taken + n <= self._most)
+            self._taken += n
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= n
+                self._changed.notify_all()
 
 
 def local_layout(class_bits: int) -> Layout:
@@ -54,15 +92,78 @@ class DepthFirst:
         self._columns, self._facts, self._word = grower.columns, grower.problem.facts, grower.lists.dtype
         self._n_lists, self._n_classes = len(grower.lists), grower.problem.settings.n_classes
         self._n_branches, self._most_branches = grower.n_branches, grower.most_branches
-        self._workers, n = grower.crew.size, grower.problem.table.n_cases
+        self._workers, self._n_cases = grower.crew.size, grower.problem.table.n_cases
         may = grower.problem.may_finish
-        self.most = most_finished(n, self._n_classes, self._most_branches, self._workers) if may else 0
+        self.most = most_finished(self._n_cases, self._n_classes, self._most_branches, self._workers) if may else 0
 
     def chosen(self, counts: Int64s) -> Bools:
         """Which nodes of so many cases to finish: not one that others would wait for; all are scored by all workers."""
         small = counts <= self.most
         small[small] = finished_now(counts[small], len(self._n_branches), self._workers)
         return small
+
+    def ahead(self, count: Int64s, split: Int64s, rows: Int64s) -> Bools:
+        """Which branches to finish from the lists of their nodes, instead of writing them to the next level.
+
+        Parameters
+        ----------
+        count : ndarray of int64, shape (k,)
+            Cases of each node that is split.
+        split, rows : ndarray of int64, shape (m,)
+            The split, and the cases, of each branch that is to be tested.
+        """
+        room = LEVEL * self._n_cases - rows.sum()
+        together = np.bincount(split, rows, minlength=len(count))
+        ahead = (together > SPREADING * count)[split]
+        if not self.most or room >= 0:
+            return np.zeros_like(ahead)
+        large = np.flatnonzero(ahead & (rows > AHEAD * self._n_cases))  # these keep workers waiting
+        room += rows[ahead].sum()
+        ahead[large[np.cumsum(rows[large]) <= room]] = False
+        return ahead
+
+    def groups(self, split: Int64s, known: Int64s, unknown: Int64s) -> list[slice]:
+        """Cut branches into runs of one node each, for one worker, who copies their cases first.
+
+        Those whose value is unknown are read again for each branch; no more than a third as many others, unless it is
+        a single branch.
+
+        Parameters
+        ----------
+        split, known : ndarray of int64, shape (m,)
+            The split of each branch, and how many cases are known to take it.
+        unknown : ndarray of int64, shape (k,)
+            Cases of each split that take all branches.
+        """
+        groups, first, size = [], 0, 0
+        for i, (s, n) in enumerate(zip(split.tolist(), known.tolist(), strict=True)):
+            if i > first and (s != split[first] or 3 * (size + n) > unknown[s]):
+                groups.append(slice(first, i))
+                first, size = i, 0
+            size += n
+        return [*groups, slice(first, len(split))]
+
+    def allowance(self) -> Allowance:
+        """Of cases, for all workers together."""
+        return Allowance(max(int(AHEAD * self._n_cases), self._workers * self.most))
+
+    def finish_ahead(
+        self,
+        lists: tuple[npt.NDArray[Any], Int64s],
+        node: tuple[int, Int64s, npt.NDArray[Any], npt.NDArray[np.float64]],
+        roots: tuple[Int64s, Int64s, Int64s, Bools, Int64s],
+        loaded: int,
+        context: Context,
+        place: Workplace,
+    ) -> Subtrees:
+        """Grow the subtrees of some branches of a node; see :func:`.cpu_depth_first.finish_branches`.
+
+        `lists` are those of a level, and its units; `loaded` is how many cases the branches have.
+        """
+        contexts = (context, context._replace(layout=self._local))
+        memory, bench = self._new_memory(loaded, len(roots[0])), self._new_bench(loaded, place)
+        (_, records), stop = finish_branches(*lists, node, roots, self._columns, self._facts, contexts, bench, memory)
+        return Subtrees(*(np.array(array[:stop]) for array in records))
 
     def finish(
         self, paged: PagedLists, units: Int64s, parts: Parts, positions: Int64s, context: Context, place: Workplace

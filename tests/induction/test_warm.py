@@ -34,12 +34,14 @@ import json, sys
 from c45gpu.induction.options import Options
 from c45gpu.kernels.compiled import KERNELS
 from c45gpu.kernels.cpu import CpuEngine
-from tests.kernels.seeded import TABLES, on_cpu
+from tests.kernels.seeded import TABLES, on_cpu, three_codes
 for name in json.loads(sys.argv[1]):
     for options in (Options(), Options(compat="r8", criterion="gain")):
         model, engine = on_cpu(TABLES[name](), options), CpuEngine(1)
         engine.route(model.pruned, TABLES[name]())
         engine.close()
+for n_values in (60, 300):
+    on_cpu(three_codes(n_values, 10_000), Options(prune="none"))
 print(json.dumps({k.__name__: str(k.stats.cache_misses) for k in KERNELS if k.stats.cache_misses}))
 """
 

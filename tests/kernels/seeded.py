@@ -92,6 +92,14 @@ def many_valued(seed: int, n: int, n_values: int) -> Table:
     return table_of([number, (code, n_values), short], decided(chance, [number, code], 3, 0.05), 3)
 
 
+def three_codes(n_values: int, n: int) -> Table:
+    """Three discrete attributes of many values, unknown in part, that are tested one below the other; and numbers."""
+    chance = np.random.default_rng(3)
+    codes, number = [chance.integers(0, n_values, n) for _ in range(3)], chance.standard_normal(n)
+    classes = decided(chance, [*(code * 7 % n_values for code in codes), number], 2, 0.05)
+    return with_unknown(table_of([*((code, n_values) for code in codes), number], classes, 2), 0.3)
+
+
 def nearby(n: int, start: float, step: float, number: type[np.floating[Any]] = np.float64) -> Table:
     """Columns of neighbouring values."""
     chance = np.random.default_rng(3)
