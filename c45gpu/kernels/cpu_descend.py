@@ -21,6 +21,8 @@ from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_walk import NO_BRANCH, branch_taken
 
+SPREAD = 4  # a node whose branches have more than so many times its instances stays while some of them are sent
+
 
 class Cases(NamedTuple):
     """What is known of the training cases."""
@@ -129,25 +131,52 @@ def _divide(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> No
 
 
 @compiled
+def _keep_next(count: Any, sent: Any, n_branches: Any, room: Any) -> Any:
+    """Keep, of the kept branches from number `sent` on, those that are sent next; returns the number after these.
+
+    All of them, or one after the other as long as they have no more than the `count` instances of their node.
+    """
+    together, some, end = 0, 0, n_branches
+    for b in range(n_branches):
+        together += room.count[b] if room.kept[b] else 0
+    most = together if together <= SPREAD * count else count
+    room.kept[:sent] = False
+    for b in range(sent, n_branches):
+        wanted = some + (room.count[b] if room.kept[b] else 0)
+        if some and wanted > most:
+            end = b
+            break
+        some = wanted
+    room.kept[end:n_branches] = False
+    return end
+
+
+@compiled
 def _separate(
-    first: Any, stop: Any, n_branches: Any, stack: Any, branches: Any, arena: Any, paths: Any, room: Any, empty: Any
+    frame: Any, n_branches: Any, stack: Any, branches: Any, arena: Any, paths: Any, room: Any, empty: Any
 ) -> Any:
     """Put the kept branches of a node, which have been counted, in its place, the first one last; `empty` ones or not.
 
-    Returns the arena, which may have been replaced by a longer one.
+    `frame` is the node as it was in the stack. It stays there, below them, until its last branches are sent. Returns
+    the arena, which may have been replaced by a longer one.
     """
+    node, first, stop, sent = frame
     steps, place = paths.steps, stop
-    for b in range(n_branches - 1, -1, -1):
+    end = _keep_next(stop - first, sent, n_branches, room)
+    down = 0 if end < n_branches else stop - first
+    if end < n_branches:
+        stack.append((node, first, stop, end))
+    for b in range(end - 1, sent - 1, -1):
         room.place[b] = place
         if room.kept[b] and (room.count[b] or empty):
-            low = place - stop + first
-            stack.append((steps.node_of[branches + b], low, low + room.count[b]))
+            low = place - down
+            stack.append((steps.node_of[branches + b], low, low + room.count[b], np.int64(0)))
             place += room.count[b]
     arena = (longer(arena[0], stop, place), longer(arena[1], stop, place), longer(arena[2], stop, place))
     _divide(first, stop, n_branches, arena, room)
     case, units, _ = arena
-    for i in range(place - stop):
-        case[first + i], units[first + i] = case[stop + i], units[stop + i]
+    for i in range(stop, place if down else stop):  # those of a node that stays are where they belong
+        case[i - down], units[i - down] = case[i], units[i]
     return arena
 
 
@@ -155,13 +184,14 @@ def _separate(
 def to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
     """Send the last instances of the arena on until some are at a leaf.
 
-    `stack` has the nodes with instances, and where these lie, the last of the arena on top. Returns the arena, which
+    `stack` has the nodes with instances, where these lie, the last of the arena on top, and how many of the branches
+    have been sent. Returns the arena, which
     may have been replaced by a longer one, the leaf, and where its instances lie; a leaf of -1 when none are left.
     None may be at a leaf, where a case's share has come to be less than a unit.
     """
     steps = paths.steps
     while len(stack):
-        node, first, stop = stack.pop()
+        node, first, stop, sent = stack.pop()
         branches = np.int64(steps.signs[steps.slot_of[node]].first)
         if branches == 0:
             return arena, node, first, stop
@@ -169,7 +199,7 @@ def to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
         room.kept[:n_branches] = True
         if unknown:
             _count_shares(first, stop, n_branches, arena, room)
-        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, True)
+        arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, True)
     return arena, np.int64(-1), np.int64(0), np.int64(0)
 
 
@@ -181,7 +211,7 @@ def note_known(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room:
     """
     steps, lost = paths.steps, False
     while len(stack):
-        node, first, stop = stack.pop()
+        node, first, stop, sent = stack.pop()
         branches, start = np.int64(steps.signs[steps.slot_of[node]].first), paths.branch_start[node]
         if branches == 0:
             continue
@@ -195,7 +225,7 @@ def note_known(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room:
         if inner:
             if unknown:
                 _count_shares(first, stop, n_branches, arena, room)
-            arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, False)
+            arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
     return arena, lost
 
 
@@ -211,9 +241,9 @@ def hold(
     """
     steps, lost, filled, arrived = paths.steps, False, 0, 0
     nodes, counts, case, units = out
-    stack = [(np.int64(start), np.int64(0), np.int64(count))]
+    stack = [(np.int64(start), np.int64(0), np.int64(count), np.int64(0))]
     while len(stack):
-        node, first, stop = stack.pop()
+        node, first, stop, sent = stack.pop()
         branches, begin = np.int64(steps.signs[steps.slot_of[node]].first), paths.branch_start[node]
         if branches:
             n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
@@ -226,7 +256,7 @@ def hold(
                 known[begin : begin + n_branches] = room.weight[:n_branches]
                 for b in range(n_branches):
                     spread[steps.node_of[branches + b]] = left
-                arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, False)
+                arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
                 continue
         wanted = arrived + stop - first
         nodes, counts = longer(nodes, filled, filled + 1), longer(counts, filled, filled + 1)
@@ -262,7 +292,7 @@ def to_top(stack: Any, tops: Any, cases: Any, arena: Any, paths: Any, known: Any
     """As :func:`to_leaf`, until some are at one of the tops, which ascend; its number takes the place of the leaf."""
     steps, end = paths.steps, paths.end
     while len(stack):
-        node, first, stop = stack.pop()
+        node, first, stop, sent = stack.pop()
         p = np.searchsorted(tops, node)
         if tops[p] == node:
             return arena, p, first, stop
@@ -278,10 +308,10 @@ def to_top(stack: Any, tops: Any, cases: Any, arena: Any, paths: Any, known: Any
         if kept == 1:
             stop = _follow(first, stop, node, last, cases, arena, paths, known)
             if stop > first:
-                stack.append((steps.node_of[branches + last], first, stop))
+                stack.append((steps.node_of[branches + last], first, stop, np.int64(0)))
             continue
         n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
         if unknown:
             _count_shares(first, stop, n_branches, arena, room)
-        arena = _separate(first, stop, n_branches, stack, branches, arena, paths, room, False)
+        arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
     return arena, np.int64(-1), np.int64(0), np.int64(0)

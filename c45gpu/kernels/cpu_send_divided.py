@@ -62,11 +62,11 @@ def note_groups(placed: Any, groups: Any, pairs: Any, cases: Any, paths: Any, kn
     lost = False
     for g in range(len(groups.node)):
         arena, count = gather(groups.first[g], groups.stop[g], groups.of_one[g], placed, arena, place_of)
-        stack = [(groups.node[g], np.int64(0), np.int64(count))]
+        stack = [(groups.node[g], np.int64(0), np.int64(count), np.int64(0))]
         while len(stack):
             arena, p, first, stop = to_top(stack, pairs.top, cases, arena, paths, known, room)
             if p >= 0:
-                below = [(pairs.branch[p], first, stop)]
+                below = [(pairs.branch[p], first, stop, np.int64(0))]
                 arena, some = note_known(below, cases, arena, paths, known, room)
                 lost |= some
     return arena, lost
@@ -78,7 +78,7 @@ def _send_one(p: Any, branch: Any, frame: Any, cases: Any, paths: Any, units: An
     arena, room, _, totals = memory
     pair, leaf, change, filled = rows
     wide = len(totals)
-    stack = [(branch, frame[0], frame[1])]
+    stack = [(branch, frame[0], frame[1], np.int64(0))]
     while len(stack):
         arena, here, first, stop = to_leaf(stack, cases, arena, paths, room)
         if here < 0:
@@ -104,7 +104,7 @@ def send_groups(
     rows = (np.empty(16, np.int64), np.empty(16, np.int64), np.empty(16 * len(totals), np.int64), 0)
     for g in range(len(groups.node)):
         arena, count = gather(groups.first[g], groups.stop[g], groups.of_one[g], placed, arena, place_of)
-        stack = [(groups.node[g], np.int64(0), np.int64(count))]
+        stack = [(groups.node[g], np.int64(0), np.int64(count), np.int64(0))]
         while len(stack):
             arena, p, first, stop = to_top(stack, pairs.top, cases, arena, paths, known, room)
             if p >= 0:

@@ -10,7 +10,7 @@ import pytest
 
 from c45gpu.induction.options import Options
 from c45gpu.induction.train import train
-from c45gpu.kernels import cpu_dividing, cpu_finishing
+from c45gpu.kernels import cpu_dividing, cpu_finishing, cpu_prune_divided
 from c45gpu.kernels.cpu_finishing import LEVEL, Allowance, DepthFirst
 from tests.kernels.seeded import on_cpu, same, three_codes, with_weights
 
@@ -81,6 +81,23 @@ def test_an_arena_has_few_instances(rooms: list[tuple[int, int]]) -> None:
     """Not those of all branches of a node below: when more room is needed, it is doubled."""
     on_cpu(three_codes(BRANCHES, CASES), Options(min_cases=1, prune="none"))
     assert max(room / cases for cases, room in rooms) < 6
+
+
+@pytest.mark.parametrize("step", ["note_groups", "send_groups"])
+def test_few_instances_exist_while_pruning(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_prune_divided, "HELD_AT_LEAST", 0)
+    monkeypatch.setattr(cpu_prune_divided, "ARENA", 1)
+    table, options, rooms = three_codes(BRANCHES, CASES), Options(min_cases=1, confidence=0.9), []
+    send = getattr(cpu_prune_divided, step)
+
+    def send_and_look(*given: Any) -> Any:
+        arena, *found = send(*given)
+        rooms.append(len(arena[0]))
+        return arena, *found
+
+    monkeypatch.setattr(cpu_prune_divided, step, send_and_look)
+    assert same(on_cpu(table, options), train(table, options, "reference"))
+    assert 2 * CASES <= max(rooms) <= 4 * CASES  # all branches of the root have 19
 
 
 # ---------------------------------------------------------------- which branches
