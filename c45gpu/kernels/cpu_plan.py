@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
-from c45gpu.kernels.cpu_finishing import most_finished
+from c45gpu.kernels.cpu_descend import SPREAD
+from c45gpu.kernels.cpu_finishing import AHEAD, SPREADING, most_finished
 from c45gpu.kernels.cpu_lists import layout_for
 from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST, LARGE
 from c45gpu.kernels.cpu_score import room_bytes
@@ -113,7 +114,10 @@ def _list_bytes(work: Work) -> int:
 def _finishing(work: Work) -> int:
     """What workers take for finishing nodes with divided cases."""
     of_case = STACKED * (4 * work.listed + (4 if layout_for(work.n_cases, work.n_classes).new_bit == 31 else 8) + 8)
-    return int(work.threads * _most_finished(work) * (of_case + 8 + (8 if work.near else 0)))
+    cases, most_of_branch = work.threads * _most_finished(work), 2 * work.unknown * work.n_cases
+    if cases and work.spread > SPREADING:  # branches are finished from their node: a worker has copied it in part
+        cases = max(cases, int(AHEAD * work.n_cases), int(most_of_branch))
+    return int(cases * (of_case + 8 + (8 if work.near else 0)))
 
 
 def _most_finished(work: Work) -> int:
@@ -152,7 +156,7 @@ def _pruning_divided(work: Work) -> Iterator[Part]:
     at_leaves = 1 + (LEAF_DIVISIONS + BRANCH_LEAF_DIVISIONS * math.sqrt(work.most_branches - 2)) * work.unknown
     yield Part("instances held", int(12 * n * min(at_leaves, max(HELD, HELD_AT_LEAST / n))), (PRUNING,))
     # all cases at their node, once more as they are divided, and those that wait
-    instances = 2 + work.most_branches * work.unknown
+    instances = 2 + min(work.most_branches * work.unknown, SPREAD - 1)
     arenas = instances * (12 + mark) * (1 + LARGE)  # and what workers keep between tasks
     yield Part("cases under way", int(n * (arenas + 4 * work.threads)), (PRUNING,))  # and a place for each case
 
@@ -164,7 +168,7 @@ def instances_of_case(unknown: float, most_branches: int = 2) -> float:
 
 def instances_at_level(work: Work) -> float:
     """How many instances a case makes at a level of nodes that are too large to be finished."""
-    most, every = _most_finished(work), instances_of_case(work.unknown, work.most_branches)
+    most, every = _most_finished(work), max(work.spread, instances_of_case(work.unknown, work.most_branches))
     if not most:
         return every
     halvings = math.log2(max(1.0, work.n_cases / most))

@@ -43,6 +43,8 @@ class Work(NamedTuple):
         Some value is unknown.
     unknown : float
         Share of unknown values.
+    spread : float
+        The most instances of a case that a test on a discrete attribute makes: one if it is known, else one a branch.
     near : bool
         Values are compared as release 8 does.
     finishes : bool
@@ -66,6 +68,7 @@ class Work(NamedTuple):
     whole: bool = True
     divided: bool = False
     unknown: float = 0.0
+    spread: float = 1.0
     near: bool = False
     finishes: bool = True
     weighted: bool = False
@@ -129,11 +132,18 @@ def work_of(problem: Problem, threads: int) -> Work:
         whole=problem.whole and not near and bool((problem.units == 1).all()),
         divided=divided,
         unknown=share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
+        spread=max([1.0, *(_spread(table, a, samples[a]) for a in table.schema.used)]) if divided else 1.0,
         near=near,
         finishes=problem.may_finish,
         weighted=table.weights is not None,
         copied=sum(_copied_bytes(table, a, work.row_bytes) for a in table.schema.used),
     )
+
+
+def _spread(table: Table, attribute: int, sample: npt.NDArray[Any] | None) -> float:
+    """Instances of a case that a test on an attribute makes; those of two branches are in other figures."""
+    n_values = len(table.schema.attributes[attribute].values)
+    return 1.0 if sample is None or n_values <= 2 else 1 + (n_values - 1) * share_of_unknown([sample])
 
 
 def _copied_bytes(table: Table, attribute: int, row_bytes: int) -> int:

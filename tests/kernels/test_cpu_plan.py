@@ -21,7 +21,7 @@ from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, plan,
 from c45gpu.kernels.cpu_plan import size as said
 from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST
 from c45gpu.kernels.cpu_work import Work, work_of
-from tests.kernels.seeded import TABLES, many_valued, mixed, table_of, with_unknown, with_weights
+from tests.kernels.seeded import TABLES, many_valued, mixed, table_of, three_codes, with_unknown, with_weights
 
 N = 100_000
 
@@ -87,7 +87,7 @@ def test_16_bytes_an_entry_where_a_tenth_of_all_values_is_unknown() -> None:
         assert (memory.of_stage(GROWING) - named(memory)["tree"]) / (n * columns) < 16
 
 
-@pytest.mark.parametrize("branches", [2, 20])
+@pytest.mark.parametrize("branches", [2, 20, 60, 700])
 def test_16_bytes_an_entry_when_a_tree_of_divided_cases_is_pruned(branches: int) -> None:
     """The allowance for the tree left aside."""
     for n, columns in ((1_000_000, 9), (10_000_000, 28), (1_000_000, 500)):
@@ -121,6 +121,24 @@ def test_nodes_that_many_workers_finish_take_more_than_moving_a_level() -> None:
     assert "nodes being finished" not in named(plan(with_a_tenth_unknown()))
     workers = named(plan(with_a_tenth_unknown(threads=200)))["nodes being finished"]
     assert workers > 50 * cpu_finishing.FINISH_CASES * 28 * 4
+
+
+def test_branches_that_all_unknown_values_go_to() -> None:
+    """They exist at once only where nodes must not be finished."""
+    few, many = with_a_tenth_unknown(), with_a_tenth_unknown()._replace(most_branches=700, spread=70.9)
+    assert cpu_plan.instances_at_level(many) == cpu_plan.instances_at_level(few)
+    assert cpu_plan.instances_at_level(many._replace(finishes=False)) == 70.9
+    assert cpu_plan._finishing(many) == 2 * cpu_plan._finishing(few)  # branches have a quarter of all cases at a time
+    assert cpu_plan._finishing(many._replace(unknown=0.5)) > 4 * cpu_plan._finishing(few._replace(unknown=0.5))
+
+
+def test_how_far_discrete_tests_spread_cases() -> None:
+    table = three_codes(60, 20_000)
+    columns = [*table.columns[:2], np.arange(20_000, dtype=np.int32) % 60, *table.columns[3:]]
+    columns[1] = np.where(np.arange(20_000) % 3, columns[0], -1).astype(np.int32)
+    found = work_of(pose(replace(table, columns=columns, _ranks={}), Options()), 1)
+    assert found.spread == pytest.approx(1 + 59 * (1 - 0.7 * 2 / 3), abs=1)
+    assert work_of(pose(mixed(0, 20_000), Options()), 1).spread == 1
 
 
 def test_branches_take_more() -> None:
@@ -191,6 +209,7 @@ def test_a_level_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
     classes, codes = (codes * 7 % 60) // 30, np.where(chance.random(6000) < 0.3, -1, codes)
     table = table_of([(codes, 60), chance.normal(size=6000)], classes, 2)
     monkeypatch.setattr(cpu_finishing, "FINISH_CASES", 100)
+    monkeypatch.setattr(cpu_finishing, "LEVEL", 1000)
     free = iter([10**12, 1000])
     monkeypatch.setattr(cpu_plan, "available_bytes", lambda: next(free))
     monkeypatch.setattr(cpu_plan, "LITTLE", 0)
