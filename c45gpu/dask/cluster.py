@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -50,6 +52,9 @@ class Cluster:
         if client.asynchronous:
             raise EngineError("an asynchronous client cannot wait for its workers: give one made without asynchronous")
         self.client, self.seconds = client, seconds
+        # Futures of the last step, let go when the next has been sent: after a message, as one that releases them, a
+        # client sends nothing for ten milliseconds, for which the next step would wait.
+        self._spent: list[Any] = []
 
     def workers(self) -> dict[str, int]:
         """The workers that are there, by address, with the threads that each has.
@@ -66,19 +71,20 @@ class Cluster:
             time.sleep(LOOK_SECONDS)
         return found
 
-    def still_there(self, workers: Iterable[str]) -> list[str]:
-        """Which of some workers are there, without waiting."""
-        there = self.client.nthreads()
-        return [worker for worker in workers if worker in there]
-
     def holders(self, futures: list[Future[Any]]) -> list[tuple[str, ...]]:
         """For each future the workers that hold its result."""
         found = self.client.who_has(futures)
         return [tuple(sorted(found.get(future.key, ()))) for future in futures]
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have any worker do something, best one that has the arguments."""
-        return self.client.submit(function, *arguments, pure=False)
+    def submit(self, function: Callable[..., Any], *arguments: Any, near: Iterable[str] = ()) -> Future[Any]:
+        """Have any worker do something, best one of those named.
+
+        Those that have the arguments should be: Dask takes a table for little, and may rather send it elsewhere.
+        """
+        near = list(near)
+        if not near:
+            return self.client.submit(function, *arguments, pure=False)
+        return self.client.submit(function, *arguments, workers=near, allow_other_workers=True, pure=False)
 
     def step(self, tasks: Iterable[Task]) -> list[Any]:
         """Have several workers do something, and return their results.
@@ -92,13 +98,17 @@ class Cluster:
         """
         tasks = list(tasks)
         futures = [self._sent(task) for task in tasks]
+        self._spent = []
         try:
             self._wait(futures, [task.worker for task in tasks])
             self._raise_first(futures)
-            return [self._result(future, task.worker) for future, task in zip(futures, tasks, strict=True)]
-        finally:
+            results = self._results(futures, [task.worker for task in tasks])
+        except BaseException:
             for future in futures:
                 future.release()
+            raise
+        self._spent = [futures, tasks]
+        return results
 
     def handed_out(
         self, workers: Iterable[str], function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
@@ -152,7 +162,9 @@ class Cluster:
         while True:
             self._wait(futures, [])
             try:
-                return [self._result(future) for future in futures]
+                results = self._results(futures, [None] * len(futures))
+                self._spent = futures
+                return results
             except Lost as lost:
                 if time.monotonic() > stop:
                     raise EngineError(f"{lost}, for {self.seconds:g} seconds: look after the workers") from lost
@@ -206,6 +218,15 @@ class Cluster:
             await dask_scheduler.remove_worker(address, stimulus_id="c45gpu-no-answer", expected=False)
 
         self.client.run_on_scheduler(remove)
+
+    def _results(self, futures: list[Future[Any]], workers: Sequence[str | None]) -> list[Any]:
+        """What futures that are done stand for, fetched all at once if nothing is wrong."""
+        if all(future.status == "finished" for future in futures):
+            at_once = partial(self.client.gather, futures, asynchronous=True)
+            with suppress(TimeoutError, KilledWorker, CancelledError, OSError):
+                found: list[Any] = self.client.sync(at_once, callback_timeout=LOOK_SECONDS)
+                return found
+        return [self._result(future, worker) for future, worker in zip(futures, workers, strict=True)]
 
     def _result(self, future: Future[Any], worker: str | None = None) -> Any:
         """What a future that is done stands for; the worker that has it may die meanwhile."""

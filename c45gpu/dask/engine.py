@@ -20,11 +20,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.dask import small
-from c45gpu.dask.cluster import Cluster
+from c45gpu.dask import small, steps
+from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.cuts import Cuts
 from c45gpu.dask.faults import Lost
-from c45gpu.dask.memory import give_back
 from c45gpu.dask.owned import Owned
 from c45gpu.dask.peers import give_up
 from c45gpu.dask.placed import PlacedRows, Ready, pruned_by_one
@@ -37,7 +36,7 @@ from c45gpu.errors import EngineError
 from c45gpu.induction.options import Options
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import LocalEngine
-from c45gpu.kernels.level import Candidates, Children, Frontier, Int32s, Int64s, Problem, Splits
+from c45gpu.kernels.level import Candidates, Children, Frontier, Int64s, Problem, Splits
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.predict import class_frequencies
 from c45gpu.model.tree import Tree
@@ -69,23 +68,22 @@ class DaskEngine:
         self._cluster, self._ready, self._engine, self._asked = cluster, ready, engine, small
         self._owned, self._failures = Owned(cluster, ready, engine), 0
         self.threads = sum(cluster.workers().values())
-        self._placed: PlacedRows | None = None
+        self._runs = [self._owned.run]
         self._small = 0
-        self._orders: list[tuple[Int64s, Int32s]] = []  # what became of small nodes
         self._done: list[Tests] = []
         self._cuts = Cuts(ready.types)
         self.traffic: list[LevelTraffic] = []
 
     def load(self, problem: Problem) -> Frontier:
         """Build the shares; the frontier is the root. The problem is without cases."""
-        self._problem, self._done, self._orders, self.traffic = problem, [], [], []
+        self._problem, self._done, self.traffic = problem, [], []
         self._small = self._smallness() if problem.may_finish else 0
         self._steadily(self._build)
         return self._steadily(self._root)
 
     def resume(self, problem: Problem, past: Past) -> Frontier:
         """Build the shares and bring them to where a run was; the frontier is the nodes that were open."""
-        self._problem, self._done, self._orders, self.traffic = problem, list(past.levels), [], []
+        self._problem, self._done, self.traffic = problem, list(past.levels), []
         self._small = past.small
         parted = self._steadily(self._replayed)
         return Frontier(parted.class_weights[parted.open], parted.open[parted.open])
@@ -110,7 +108,6 @@ class DaskEngine:
                     left = ~np.isin(nodes, grown.small)
                     nodes, weights = nodes[left], weights[left]
                     instances, received = instances + grown.instances, received + grown.received
-                    self._orders.append((grown.small, grown.order))
                     yield grown
             except Lost as lost:
                 self._recover(lost)
@@ -150,9 +147,8 @@ class DaskEngine:
 
     def pruned_by_one(self, tree: Tree, options: Options) -> Tree | None:
         """See :func:`.placed.pruned_by_one`; raises :class:`.faults.Lost` as well."""
-        order = self._order()
-        self._let_go()
-        return pruned_by_one(self._cluster, self._ready, self._problem, self._engine, tree, options, order)
+        arguments = (self._cluster, self._ready, self._problem, self._engine, tree, options)
+        return pruned_by_one(*arguments, self._owned.plan.place, self._owned.with_order)
 
     def place(self, tree: Tree) -> PlacedRows:
         """Send all training cases down a tree, to prune it: every worker its rows.
@@ -162,18 +158,20 @@ class DaskEngine:
         Lost
             Here and when the placed cases are asked: then they must be placed anew.
         """
-        self._let_go()
-        self._placed = PlacedRows(self._cluster, self._ready, self._problem, self._engine, tree)
-        return self._placed
+        with suppress(Lost):
+            there = self._cluster.workers()
+            self._cluster.step(Task(worker, steps.let_go, (self._runs,)) for worker in there)
+        placed = PlacedRows(self._cluster, self._ready, self._problem, self._engine, tree)
+        self._runs.append(placed.run)
+        return placed
 
     def route(self, tree: Tree, table: Table) -> npt.NDArray[np.float64]:
         """Class frequencies of cases to be predicted, on the client."""
         return class_frequencies(tree, table)
 
     def close(self) -> None:
-        """Let go of all shares."""
-        self._let_go()
-        self._cluster.tell_all(give_back)
+        """Let go of all that workers hold."""
+        self._cluster.tell_all(steps.end, self._runs)
 
     # ------------------------------------------------------------ when a worker is lost
     def _steadily(self, work: Callable[[], T]) -> T:
@@ -244,26 +242,6 @@ class DaskEngine:
         below, above = self._cuts.ranks(splits.attribute, sides)
         self.traffic.append(traffic_of(levels, len(splits), self._owned.candidate_bytes()))
         return Children(_frontier(parted), parted.split, parted.branch, below, above), sides.threshold
-
-    def _order(self) -> Int32s | None:
-        """The cases in the order of leaves, if it is known."""
-        orders, self._orders = self._orders, []
-        try:
-            order = self._owned.order()
-        except Lost:
-            return None
-        if order is None:
-            return None
-        for small_ones, cases in orders:
-            order.fill(small_ones, cases)
-        return order.cases
-
-    def _let_go(self) -> None:
-        placed, self._placed = self._placed, None
-        with suppress(Lost):
-            self._owned.let_go()
-            if placed is not None:
-                placed.let_go()
 
 
 def _frontier(parted: Parted) -> PartedFrontier:

@@ -10,7 +10,9 @@ import numpy.typing as npt
 from distributed import get_worker
 
 from c45gpu.dask.columns import Columns, joined
+from c45gpu.dask.faults import Lost
 from c45gpu.dask.peers import Place, forget, held, keep
+from c45gpu.dask.share import Share
 from c45gpu.data.table import Table
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import units_of
@@ -126,9 +128,13 @@ def prune(
     parts: list[Columns],
     engine: str,
     options: Options,
-    order: Int32s | None,
+    grown: Place,
 ) -> Tree:
-    """Prune a tree on this worker, with the attributes that are tested; maybe the order of cases by leaf is known."""
+    """Prune a tree on this worker, with the attributes that are tested.
+
+    The share here that it was `grown` with makes room, and may know the order of cases by leaf.
+    """
+    order = _order_left(grown)
     table = joined(problem, tested, parts)
     problem = replace(problem, table=table, units=units_of(table, unit_bits))
     worker = open_engine(engine, table.n_cases * len(problem.used), get_worker().state.nthreads)
@@ -140,6 +146,17 @@ def prune(
         return pruned(tree, worker, problem, options)
     finally:
         worker.close()
+
+
+def _order_left(grown: Place) -> Int32s | None:
+    """The order that a share here has, if there is one; it is closed."""
+    try:
+        share: Share = held(grown)
+    except Lost:
+        return None
+    cases = share.order().cases if share.sorted else None
+    forget(grown.run)
+    return cases
 
 
 def send(place: Place, news: News, pairs: Pairs) -> Changes:

@@ -9,10 +9,8 @@ import numpy.typing as npt
 
 from c45gpu.dask import steps
 from c45gpu.dask.cluster import Cluster, Task
-from c45gpu.dask.columns import columns_of
-from c45gpu.dask.order import Order
 from c45gpu.dask.peers import Place
-from c45gpu.dask.placed import Ready, are_little
+from c45gpu.dask.placed import Ready, are_little, columns_to_send
 from c45gpu.dask.share import Parted
 from c45gpu.dask.shares import balanced
 from c45gpu.dask.together import agreed, side_by_side
@@ -65,9 +63,9 @@ class Owned:
         shares = balanced(ready.costs, list(workers.values()))
         owners = [(w, owned) for w, owned in zip(workers, shares, strict=True) if len(owned)]
         self.owners = owners or [(next(iter(workers)), np.zeros(0, np.int64))]
-        tasks = []
+        tasks, all_parts = [], range(len(ready.parts))
         for worker, owned in self.owners:
-            columns = [self._cluster.submit(columns_of, part, used[owned].tolist()) for part in ready.parts]
+            columns = columns_to_send(self._cluster, ready, problem, owned, all_parts)
             tasks.append(Task(worker, steps.build, (self.plan, owned, columns)))
         levels = self._done(tasks)
         roots = [level.parted for level in levels if isinstance(level.parted, Parted)]
@@ -111,18 +109,15 @@ class Owned:
         """Who has what."""
         return steps.Team(self.owners, tellers, self._sorted, self._ordered)
 
-    def order(self) -> Order | None:
-        """The order of cases by leaf, without those of small nodes; None where it is not known, or of no use."""
-        if not self.owners or not self._ordered:
-            return None
-        found: Order = self._cluster.step([Task(self.owners[0][0], steps.order, (self.plan.place,))])[0]
-        return found._replace(cases=found.cases.copy())
+    @property
+    def with_order(self) -> str | None:
+        """The worker that knows the order of cases by leaf, as far as one does; None where it is of no use."""
+        return self.owners[0][0] if self.owners and self._ordered else None
 
-    def let_go(self) -> None:
-        """Have the workers forget their shares."""
-        owners, self.owners = self.owners, []
-        there = self._cluster.still_there(worker for worker, _ in owners)
-        self._cluster.step(Task(worker, steps.let_go, (self._run,)) for worker in there)
+    @property
+    def run(self) -> str:
+        """What all that workers hold is known by."""
+        return self._run
 
     def _done(self, tasks: list[Task]) -> list[steps.Level]:
         """Do a step, and keep the candidates that come with it until they are asked for."""

@@ -46,9 +46,9 @@ def keep(place: Place, state: Any) -> None:
     worker.handlers[HANDLER] = _answering(worker.address)
 
 
-def forget(run: str) -> None:
-    """Let go of what this worker holds of a run."""
-    _, state = _STATES.pop((get_worker().address, run), (0, None))
+def forget(run: str, address: str | None = None) -> None:
+    """Let go of what a worker holds of a run, this one if none is named."""
+    _, state = _STATES.pop((address or get_worker().address, run), (0, None))
     if state is not None:
         state.close()
 

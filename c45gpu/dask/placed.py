@@ -22,10 +22,9 @@ from c45gpu.dask import held
 from c45gpu.dask.cluster import Cluster, Task
 from c45gpu.dask.columns import columns_of
 from c45gpu.dask.peers import Place
-from c45gpu.dask.steps import let_go
 from c45gpu.induction.options import Options
 from c45gpu.kernels.engine import Changes, Pairs
-from c45gpu.kernels.level import Int32s, Int64s, Problem
+from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.tree import Tree
 
 
@@ -36,6 +35,8 @@ class Ready(NamedTuple):
     ----------
     parts : list of Future
         Of tables.
+    near : list of tuple of str
+        The workers that each was brought to.
     n_cases : list of int
     unit_bits : int
     unknown : bool
@@ -47,6 +48,7 @@ class Ready(NamedTuple):
     """
 
     parts: list[Future[Any]]
+    near: list[tuple[str, ...]]
     n_cases: list[int]
     unit_bits: int
     unknown: bool
@@ -64,20 +66,27 @@ def pruned_by_one(
     engine: str,
     tree: Tree,
     options: Options,
-    order: Int32s | None = None,
+    grown: Place,
+    with_order: str | None = None,
 ) -> Tree | None:
-    """The tree as one worker prunes it; None if that is work for all. Maybe the order of cases by leaf is known."""
+    """The tree as one worker prunes it; None if that is work for all. Maybe one knows the order of cases by leaf."""
     tested = np.flatnonzero(np.isin(problem.used, tree.attribute))
     if not ready.unknown and not are_little(ready, tested):
         return None
-    rows = dict.fromkeys(cluster.workers(), 0)
+    workers = cluster.workers()
+    worker = with_order if with_order in workers else _with_most_rows(cluster, ready, workers)
+    columns = columns_to_send(cluster, ready, problem, tested, range(len(ready.parts)))
+    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options, grown)
+    simple: Tree = cluster.step([Task(worker, held.prune, arguments)])[0]
+    return simple
+
+
+def _with_most_rows(cluster: Cluster, ready: Ready, workers: Iterable[str]) -> str:
+    rows = dict.fromkeys(workers, 0)
     for holders, n_cases in zip(cluster.holders(ready.parts), ready.n_cases, strict=True):
         for worker in set(holders) & set(rows):
             rows[worker] += n_cases
-    columns = _columns(cluster, ready, problem, tested, range(len(ready.parts)))
-    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options, order)
-    simple: Tree = cluster.step([Task(max(rows, key=lambda w: rows[w]), held.prune, arguments)])[0]
-    return simple
+    return max(rows, key=lambda w: rows[w])
 
 
 def are_little(ready: Ready, attributes: Int64s) -> bool:
@@ -86,12 +95,12 @@ def are_little(ready: Ready, attributes: Int64s) -> bool:
     return sum(ready.n_cases) * of_case <= LITTLE
 
 
-def _columns(
-    cluster: Cluster, ready: Ready, problem: Problem, tested: Int64s, numbers: Iterable[int]
+def columns_to_send(
+    cluster: Cluster, ready: Ready, problem: Problem, attributes: Int64s, numbers: Iterable[int]
 ) -> list[Future[Any]]:
-    """The tested attributes of some parts."""
-    schema_numbers = np.array(problem.used, np.int64)[tested].tolist()
-    return [cluster.submit(columns_of, ready.parts[i], schema_numbers) for i in numbers]
+    """Some attributes of some parts, which stay where these are until a task needs them."""
+    some = np.array(problem.used, np.int64)[attributes].tolist()
+    return [cluster.submit(columns_of, ready.parts[i], some, near=ready.near[i]) for i in numbers]
 
 
 class PlacedRows:
@@ -118,7 +127,7 @@ class PlacedRows:
         tested = np.flatnonzero(np.isin(problem.used, tree.attribute))
         tasks = []
         for worker, numbers in self._assigned(ready).items():
-            columns = _columns(cluster, ready, problem, tested, numbers)
+            columns = columns_to_send(cluster, ready, problem, tested, numbers)
             arguments = (self._place, problem, ready.unit_bits, tree, tested, columns, engine)
             tasks.append(Task(worker, held.hold, arguments))
         self._workers = [task.worker for task in tasks]
@@ -142,10 +151,10 @@ class PlacedRows:
         self._known = _sum(self._asked(held.raise_branches, self._news(tree, self._units), pairs))
         return self._known
 
-    def let_go(self) -> None:
-        """Have the workers forget the rows."""
-        there = self._cluster.still_there(self._workers)
-        self._cluster.step(Task(worker, let_go, (self._place.run,)) for worker in there)
+    @property
+    def run(self) -> str:
+        """What all that workers hold is known by."""
+        return self._place.run
 
     def _asked(self, function: Callable[..., Any], news: held.News, pairs: Pairs) -> list[Any]:
         return self._cluster.step(Task(worker, function, (self._place, news, pairs)) for worker in self._workers)

@@ -239,6 +239,10 @@ class Share:
         """The order of cases by leaf, as far as it is known here, and where small nodes lie in it."""
         return Order(self._cpu.order, *self._cpu.apart.places())
 
+    def note_order(self, small: Int64s, cases: Int32s) -> None:
+        """Have the cases of some small nodes, one node after the other, in the order of leaves."""
+        self.order().fill(small, cases)
+
     def thresholds(self, attribute: Int64s, low: Floats, high: Floats) -> Floats:
         """The thresholds of cuts between values; attributes are positions in the share."""
         found = np.empty(len(attribute))

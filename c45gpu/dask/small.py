@@ -15,7 +15,7 @@ from c45gpu.dask.steps import Plan, Team
 from c45gpu.data.table import Table
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.engine import open_engine
-from c45gpu.kernels.level import Bools, Int32s, Int64s
+from c45gpu.kernels.level import Bools, Int64s
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,10 +34,8 @@ class Grown(NamedTuple):
     threshold : ndarray of float64, shape (r,)
         NaN where there is none.
     class_weights : ndarray of int64, shape (r, C)
-    order : ndarray of int32
-        The cases of the nodes in the order of leaves, if it was asked for.
     instances, received : int
-        Instances of the nodes, and the bytes that came from other workers.
+        Instances of the nodes, and the bytes that went from worker to worker.
     """
 
     small: Int64s
@@ -46,7 +44,6 @@ class Grown(NamedTuple):
     attribute: Int64s
     threshold: Floats
     class_weights: Int64s
-    order: Int32s
     instances: int
     received: int
 
@@ -57,7 +54,7 @@ def grow(plan: Plan, small: Int64s, team: Team) -> Grown:
 
 
 class _Asking:
-    """Asks all shares for what they have of some small nodes, and counts the bytes that come from other workers."""
+    """Asks all shares for what they have of some small nodes, and counts the bytes that go from worker to worker."""
 
     def __init__(self, plan: Plan, owners: list[tuple[str, Int64s]]) -> None:
         self._plan, self._owners, self._here = plan, owners, get_worker().address
@@ -69,6 +66,12 @@ class _Asking:
         answer = self._ask(method, [(nearest, arguments)])[0]
         self._note(nearest, answer)
         return answer
+
+    def tell_first(self, method: str, *arguments: Any) -> None:
+        """Tell the first share something."""
+        first = self._owners[0][0]
+        self._ask(method, [(first, arguments)])
+        self._note(first, arguments)
 
     def all(self, method: str, *arguments: Any) -> list[tuple[Int64s, Any]]:
         """The answers of all shares, each with the attributes of the share."""
@@ -109,13 +112,14 @@ def _grown_sorted(plan: Plan, small: Int64s, team: Team) -> Grown:
     engine = CpuEngine(get_worker().state.nthreads)
     try:
         found = grown_sorted(engine, part, cases, parts)
-        order = cases.rows[engine.order] if team.ordered else cases.rows
+        if team.ordered:
+            asking.tell_first("note_order", small, cases.rows[engine.order])
     finally:
         engine.close()
     sides = found.below, found.above
     threshold = asking.thresholds("sorted_thresholds", found.attribute, found.below >= 0, sides, small)
     rows = found.parent, found.branch, found.attribute, threshold, found.class_weights
-    return Grown(small, *rows, order, n, asking.received)
+    return Grown(small, *rows, n, asking.received)
 
 
 def _grown_from_columns(plan: Plan, small: Int64s, team: Team) -> Grown:
@@ -133,7 +137,6 @@ def _grown_from_columns(plan: Plan, small: Int64s, team: Team) -> Grown:
         np.concatenate([piece.attribute for piece in pieces]),
         np.concatenate([piece.threshold for piece in pieces]),
         np.concatenate([piece.class_weights for piece in pieces]),
-        pieces[0].order,
         sum(piece.instances for piece in pieces),
         sum(piece.received for piece in pieces),
     )
@@ -159,4 +162,4 @@ def _grown_some(plan: Plan, small: Int64s, owners: list[tuple[str, Int64s]]) -> 
     cut = ~np.isnan(below.low)
     threshold = asking.thresholds("thresholds", below.attribute, cut, (below.low, below.high))
     rows = below.parent, below.branch, below.attribute, threshold, below.class_weights
-    return Grown(small, *rows, np.zeros(0, np.int32), len(classes), asking.received)
+    return Grown(small, *rows, len(classes), asking.received)

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from distributed import get_worker
+from distributed import Worker, get_worker
 
 from c45gpu.dask.columns import Columns, joined
-from c45gpu.dask.memory import keep_freed, trim
-from c45gpu.dask.order import Order
+from c45gpu.dask.memory import give_back, keep_freed, trim
 from c45gpu.dask.peers import Place, ask, forget, held, keep
 from c45gpu.dask.replay import Tests
 from c45gpu.dask.share import Parted, Share, Sides
@@ -87,7 +86,7 @@ class Team(NamedTuple):
     tellers : list of (str, ndarray)
         Workers with tested attributes, and which splits test them.
     sorted, ordered : bool
-        All shares keep small nodes sorted; the order of cases by leaf is asked for.
+        All shares keep small nodes sorted; the first of them is told the order of cases by leaf.
     """
 
     owners: list[tuple[str, Int64s]]
@@ -184,13 +183,16 @@ def of_share(splits: Splits, which: Int64s, owned: Int64s) -> Splits:
     )
 
 
-def order(place: Place) -> Order:
-    """See :meth:`.share.Share.order`."""
-    share: Share = held(place)
-    return share.order()
-
-
-def let_go(run: str) -> None:
-    """Forget a run on this worker."""
-    forget(run)
+def let_go(runs: list[str]) -> None:
+    """Forget runs on this worker, to make room for what comes next."""
+    for run in runs:
+        forget(run)
     trim()
+
+
+def end(runs: list[str], dask_worker: Worker | None = None) -> None:
+    """Forget runs on this worker, with the memory that was kept for them; called beside its tasks."""
+    assert dask_worker is not None
+    for run in runs:
+        forget(run, dask_worker.address)
+    give_back()

@@ -29,8 +29,8 @@ class Survey(NamedTuple):
     n_cases : int
     weight : Fraction
         Of all cases, exact.
-    whole, unknown : bool
-        All weights are whole; some value is unknown.
+    whole, alike, unknown : bool
+        All weights are whole; all are 1; some value is unknown.
     costs : ndarray of float64, shape (n_used,)
         What each attribute will take of an engine's time, for a case.
     types : list of dtype
@@ -40,6 +40,7 @@ class Survey(NamedTuple):
     n_cases: int
     weight: Fraction
     whole: bool
+    alike: bool
     unknown: bool
     costs: Floats
     types: list[np.dtype[Any]]
@@ -64,7 +65,7 @@ def surveyed(part: Table) -> Survey:
     total = Fraction(part.n_cases) if weights is None else exact_sum(weights)
     costs = [LIST_COST if _many(part, a) else CODE_COST for a in part.schema.used]
     types = [part.column(a).dtype for a in part.schema.used]
-    return Survey(part.n_cases, total, whole, part.has_unknown(), np.array(costs), types)
+    return Survey(part.n_cases, total, whole, weights is None, part.has_unknown(), np.array(costs), types)
 
 
 def exact_sum(weights: Floats) -> Fraction:

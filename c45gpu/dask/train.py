@@ -193,17 +193,21 @@ def _ready(
 ) -> tuple[Ready, Problem, dict[str, Any]]:
     """The parts as they are learned from, the problem without cases, and the model's record."""
     first = np.cumsum([0, *rows.n_cases])[:-1].tolist()
+    near = cluster.holders(rows.parts)
     parts = [
-        cluster.submit(survey.made_ready, part, options, start, factors)
-        for part, start in zip(rows.parts, first, strict=True)
+        cluster.submit(survey.made_ready, part, options, start, factors, near=there)
+        for part, start, there in zip(rows.parts, first, near, strict=True)
     ]
-    surveys: list[survey.Survey] = cluster.collected([cluster.submit(survey.surveyed, part) for part in parts])
+    asked = [cluster.submit(survey.surveyed, part, near=there) for part, there in zip(parts, near, strict=True)]
+    surveys: list[survey.Survey] = cluster.collected(asked)
     bits = survey.unit_bits(surveys)
-    units = sum(cluster.collected([cluster.submit(survey.total_units, part, bits) for part in parts]))
+    units = sum(s.n_cases for s in surveys) << bits
+    if not all(s.alike for s in surveys):
+        units = sum(cluster.collected([cluster.submit(survey.total_units, part, bits) for part in parts]))
     table = survey.without_cases(rows.schema)
     problem = posed(table, np.zeros(0, np.int64), bits, units, options)
     n_cases = [s.n_cases for s in surveys]
     costs = np.max([s.costs for s in surveys], axis=0)
     types = [np.result_type(*column) for column in zip(*(s.types for s in surveys), strict=True)]
     record = {"cases": sum(n_cases), "weight": units / problem.settings.case_units}
-    return Ready(parts, n_cases, bits, any(s.unknown for s in surveys), costs, types), problem, record
+    return Ready(parts, near, n_cases, bits, any(s.unknown for s in surveys), costs, types), problem, record

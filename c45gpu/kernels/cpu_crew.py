@@ -39,8 +39,8 @@ class Crew:
 
     def run(self, job: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
         """Do a job for each tuple of arguments; results in their order."""
-        if len(tasks) == 1:
-            return [job(*tasks[0])]
+        if len(tasks) == 1 or self.size == 1:
+            return [job(*task) for task in tasks]
         return [future.result() for future in [self.pool.submit(job, *task) for task in tasks]]
 
     def shares(self, counts: Int64s, groups: int = 1) -> list[slice]:

@@ -12,7 +12,8 @@ from distributed import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from c45gpu.dask import placed
+from c45gpu.dask import held, placed
+from c45gpu.dask.peers import Place
 from c45gpu.dask.rows import RowParts
 from c45gpu.dask.train import patience, train_on
 from c45gpu.data.c45files import read_stem
@@ -108,6 +109,22 @@ def test_the_cpu_engine_on_each_worker(clients: dict[int, Client], tmp_path: Pat
 def test_lists_and_codes_of_all_kinds(clients: dict[int, Client], tmp_path: Path, engine: str, workers: int) -> None:
     for table in list(tables())[::2]:  # those without unknown values
         assert_same(clients[workers], table.take(np.arange(3000)), Options(), tmp_path, engine=engine, small=400)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_pruning_starts_from_the_whole_order_of_leaves(
+    clients: dict[int, Client], monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    left, found = held._order_left, list[Any]()
+
+    def noting(grown: Place) -> Any:
+        found.append(left(grown))
+        return found[-1]
+
+    monkeypatch.setattr(held, "_order_left", noting)
+    table = two_classes(np.random.default_rng(8), None, 2000)
+    train_on(clients[workers], rows_on(clients[workers], table, thirds(table)), engine="cpu", small=200)
+    assert [sorted(order.tolist()) for order in found] == [list(range(2000))]
 
 
 @pytest.mark.parametrize("options", [{"n_trials": 2}, {"screen": 2}, {"soft_thresholds": True}, {"prune": "rep"}])
