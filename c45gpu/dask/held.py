@@ -18,6 +18,7 @@ from c45gpu.induction.options import Options
 from c45gpu.induction.problem import units_of
 from c45gpu.induction.prune import pruned
 from c45gpu.kernels.cpu import CpuEngine
+from c45gpu.kernels.cpu_crew import cores
 from c45gpu.kernels.engine import Changes, Pairs, open_engine
 from c45gpu.kernels.level import Int32s, Int64s, Problem
 from c45gpu.model.tree import Tree
@@ -129,15 +130,16 @@ def prune(
     engine: str,
     options: Options,
     grown: Place,
+    threads: int,
 ) -> Tree:
-    """Prune a tree on this worker, with the attributes that are tested.
+    """Prune a tree on this worker, with the attributes that are tested and so many threads, or as many as cores.
 
     The share here that it was `grown` with makes room, and may know the order of cases by leaf.
     """
     order = _order_left(grown)
     table = joined(problem, tested, parts)
     problem = replace(problem, table=table, units=units_of(table, unit_bits))
-    worker = open_engine(engine, table.n_cases * len(problem.used), get_worker().state.nthreads)
+    worker = open_engine(engine, table.n_cases * len(problem.used), min(threads, cores()))
     if isinstance(worker, CpuEngine):
         worker.hold(problem, order)
     else:

@@ -17,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 from distributed import Future
+from distributed.comm import get_address_host
 
 from c45gpu.dask import held
 from c45gpu.dask.cluster import Cluster, Task
@@ -76,9 +77,15 @@ def pruned_by_one(
     workers = cluster.workers()
     worker = with_order if with_order in workers else _with_most_rows(cluster, ready, workers)
     columns = columns_to_send(cluster, ready, problem, tested, range(len(ready.parts)))
-    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options, grown)
+    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options, grown, threads_of_host(workers, worker))
     simple: Tree = cluster.step([Task(worker, held.prune, arguments)])[0]
     return simple
+
+
+def threads_of_host(workers: dict[str, int], worker: str) -> int:
+    """The threads of all workers on the machine of one: the others have nothing else to do than to wait for it."""
+    host = get_address_host(worker)
+    return sum(threads for address, threads in workers.items() if get_address_host(address) == host)
 
 
 def _with_most_rows(cluster: Cluster, ready: Ready, workers: Iterable[str]) -> str:

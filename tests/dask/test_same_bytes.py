@@ -127,6 +127,12 @@ def test_pruning_starts_from_the_whole_order_of_leaves(
     assert [sorted(order.tolist()) for order in found] == [list(range(2000))]
 
 
+def test_who_prunes_may_use_what_waits_for_it_on_its_machine() -> None:
+    workers = {"tcp://10.0.0.1:40": 2, "tcp://10.0.0.1:41": 3, "tcp://10.0.0.2:40": 4}
+    assert placed.threads_of_host(workers, "tcp://10.0.0.1:41") == 5
+    assert placed.threads_of_host(workers, "tcp://10.0.0.2:40") == 4
+
+
 @pytest.mark.parametrize("options", [{"n_trials": 2}, {"screen": 2}, {"soft_thresholds": True}, {"prune": "rep"}])
 def test_what_needs_all_cases_in_one_place_is_refused(clients: dict[int, Client], options: dict[str, Any]) -> None:
     table = two_classes(np.random.default_rng(3), None)
