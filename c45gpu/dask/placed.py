@@ -77,7 +77,17 @@ def pruned_by_one(
     workers = cluster.workers()
     worker = with_order if with_order in workers else _with_most_rows(cluster, ready, workers)
     columns = columns_to_send(cluster, ready, problem, tested, range(len(ready.parts)))
-    arguments = (problem, ready.unit_bits, tree, tested, columns, engine, options, grown, threads_of_host(workers, worker))
+    arguments = (
+        problem,
+        ready.unit_bits,
+        tree,
+        tested,
+        columns,
+        engine,
+        options,
+        grown,
+        threads_of_host(workers, worker),
+    )
     simple: Tree = cluster.step([Task(worker, held.prune, arguments)])[0]
     return simple
 

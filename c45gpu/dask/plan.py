@@ -4,7 +4,8 @@
     pruning            rows                                                                 its cases at leaves
 
 A worker keeps its share of the input by rows, gets some attributes of all cases to grow with, and prunes its own rows;
-what the CPU engine needs for each is planned as on one machine (:mod:`c45gpu.kernels.cpu_plan`).
+what the CPU engine needs for each is planned as on one machine (:mod:`c45gpu.kernels.cpu_plan`). Where one worker prunes
+all cases, it is sent the others' columns while its share is still there.
 """
 
 from __future__ import annotations
@@ -100,10 +101,18 @@ def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, n_worke
             Part("cases on their way down", n_cases * SENT_BYTES, (GROWING,)),
             *_of_stages(plan(of_share._replace(**facts)), (SORTING, GROWING)),
             Part("columns to prune with", n_pruned * of_row, (PRUNING,)),
-            Part("values to prune with", n_pruned * whole.columns * whole.row_bytes, (PRUNING,)),
+            *_of_values(whole, n_pruned, (n_pruned - n_rows) * of_row if by_one else 0),
             *_of_pruning(plan(whole._replace(n_cases=n_pruned, threads=worker.threads))),
         )
     )
+
+
+def _of_values(whole: Work, n_pruned: int, sent: int) -> list[Part]:
+    """What pruning needs beside the columns: so many bytes of these are sent, while the share is still there."""
+    parts = [Part("columns on their way to prune", sent, (GROWING, PRUNING))] if sent else []
+    if not whole.divided:  # of divided cases the values are read where they are
+        parts.append(Part("values to prune with", n_pruned * whole.columns * whole.row_bytes, (PRUNING,)))
+    return parts
 
 
 def require_room(client: Client, rows: RowParts, options: Options, engine: str) -> None:

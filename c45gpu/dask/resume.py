@@ -115,10 +115,22 @@ class Onward(NamedTuple):
 
     @classmethod
     def of(cls, kept: Kept, growing: GrowingTree, nodes: Open) -> Onward:
-        """Where a checkpoint was kept, given its tree and its open nodes, the last of which are small ones."""
-        past, number = past_of(kept), kept.arrays["past/small"]
-        edge = len(nodes.node) - len(number)
-        small = Small(nodes.taken(slice(edge, None)), number, int(kept.facts["numbered"]))
+        """Where a checkpoint was kept, given its tree and its open nodes, the last of which are small ones.
+
+        Raises
+        ------
+        CheckpointError
+            When it was made on one machine, or what it keeps is not what this version keeps.
+        """
+        try:
+            past, number = past_of(kept), kept.arrays["past/small"]
+            edge = len(nodes.node) - len(number)
+            small = Small(nodes.taken(slice(edge, None)), number, int(kept.facts["numbered"]))
+        except KeyError as missing:
+            raise CheckpointError(
+                f"the checkpoint lacks {missing}, it is of another version of c45gpu: go on with that one, or delete it "
+                "to begin anew"
+            ) from missing
         return cls(growing, nodes.taken(slice(edge)), small, past)
 
     def frontier(self, engine: Engine, problem: Problem) -> Frontier:

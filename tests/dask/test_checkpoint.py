@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from distributed import Client
 
+from c45gpu.dask.resume import ClusterGrower
 from c45gpu.dask.train import train_on
 from c45gpu.data.schema import Attribute, Schema
 from c45gpu.data.table import Table
 from c45gpu.errors import CheckpointError
+from c45gpu.induction.checkpoint import Kept
 from c45gpu.induction.options import Options
 from c45gpu.induction.progress import Progress
 from c45gpu.induction.train import train
@@ -28,6 +30,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from distributed import Client, LocalCluster
+from c45gpu.dask.resume import ClusterGrower
 from c45gpu.dask.train import train_on
 from tests.dask.here import rows_on, thirds
 from tests.dask.test_checkpoint import mixed
@@ -157,3 +160,20 @@ def test_other_data_and_checkpoints_of_one_machine_are_refused(clients: dict[int
         train(table, Options(), "reference", stop, checkpoint=alone, every=0)
     with pytest.raises(CheckpointError, match="one machine"):
         train_on(clients[2], rows_on(clients[2], table, [50]), checkpoint=alone)
+
+
+@pytest.mark.parametrize("name", ["past/small", "past/node"])
+def test_a_checkpoint_that_lacks_something_is_of_another_version(
+    clients: dict[int, Client], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    table, path, kept = mixed(), tmp_path / "kept.c45", ClusterGrower.kept
+
+    def lacking(grower: ClusterGrower) -> Kept:
+        facts, arrays = kept(grower)
+        return Kept(facts, {key: array for key, array in arrays.items() if key != name})
+
+    monkeypatch.setattr(ClusterGrower, "kept", lacking)
+    stopped(clients[2], table, Options(), path, 2)
+    with pytest.raises(CheckpointError, match=f"lacks '{name}', it is of another version of c45gpu: go on with that"):
+        train_on(clients[2], rows_on(clients[2], table, [50]), checkpoint=path)
+    assert path.is_file()
