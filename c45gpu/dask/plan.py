@@ -4,8 +4,8 @@
     pruning            rows                                                                 its cases at leaves
 
 A worker keeps its share of the input by rows, gets some attributes of all cases to grow with, and prunes its own rows;
-what the CPU engine needs for each is planned as on one machine (:mod:`c45gpu.kernels.cpu_plan`). Where one worker prunes
-all cases, it is sent the others' columns while its share is still there.
+what the CPU engine needs for each is planned as on one machine (:mod:`c45gpu.kernels.cpu_plan`). Where one worker
+prunes all cases, it is sent the others' columns while its share is still there.
 """
 
 from __future__ import annotations

@@ -128,8 +128,8 @@ class Onward(NamedTuple):
             small = Small(nodes.taken(slice(edge, None)), number, int(kept.facts["numbered"]))
         except KeyError as missing:
             raise CheckpointError(
-                f"the checkpoint lacks {missing}, it is of another version of c45gpu: go on with that one, or delete it "
-                "to begin anew"
+                f"the checkpoint lacks {missing}, it is of another version of c45gpu: go on with that one, or delete "
+                "it to begin anew"
             ) from missing
         return cls(growing, nodes.taken(slice(edge)), small, past)
 
