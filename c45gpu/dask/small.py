@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from distributed import get_worker
+from distributed import get_worker, secede
 
 from c45gpu.dask.below import grown_below, grown_sorted
 from c45gpu.dask.peers import ask
@@ -49,8 +50,21 @@ class Grown(NamedTuple):
 
 
 def grow(plan: Plan, small: Int64s, team: Team) -> Grown:
-    """Grow what is below some small nodes, on any worker."""
+    """Grow what is below some small nodes, on any worker.
+
+    The worker may begin with the next ones meanwhile: they wait for their cases while these are grown, or these for
+    thresholds while those are.
+    """
+    secede()
     return (_grown_sorted if team.sorted else _grown_from_columns)(plan, small, team)
+
+
+_LOCKS: dict[str, threading.Lock] = {}  # by worker
+
+
+def _one_at_a_time() -> threading.Lock:
+    """What growing holds, on this worker."""
+    return _LOCKS.setdefault(get_worker().address, threading.Lock())
 
 
 class _Asking:
@@ -111,7 +125,8 @@ def _grown_sorted(plan: Plan, small: Int64s, team: Team) -> Grown:
     part = replace(problem, table=table, units=np.broadcast_to(np.int64(1), n), placed=False)
     engine = CpuEngine(get_worker().state.nthreads)
     try:
-        found = grown_sorted(engine, part, cases, parts)
+        with _one_at_a_time():
+            found = grown_sorted(engine, part, cases, parts)
         if team.ordered:
             asking.tell_first("note_order", small, cases.rows[engine.order])
     finally:
@@ -156,7 +171,8 @@ def _grown_some(plan: Plan, small: Int64s, owners: list[tuple[str, Int64s]]) -> 
     part = replace(problem, table=table, units=units, forest=forest, other_branches=max(2, len(small)), placed=False)
     engine = open_engine(plan.engine, table.n_cases * len(problem.used), get_worker().state.nthreads)
     try:
-        below = grown_below(engine, part, counts)
+        with _one_at_a_time():
+            below = grown_below(engine, part, counts)
     finally:
         engine.close()
     cut = ~np.isnan(below.low)
