@@ -22,9 +22,9 @@ from c45gpu.choose import NO_TEST, Facts, Settings, choose, is_leaf
 from c45gpu.kernels.cuda_codes import Codes
 from c45gpu.kernels.cuda_counts import Weights, class_of, id_of, is_new, on_device, scan_runs, scan_size
 from c45gpu.kernels.cuda_finish_move import OPEN, Records, entry_of, move_records
-from c45gpu.kernels.cuda_finish_score import Attributes, clear_classes, score_records
+from c45gpu.kernels.cuda_finish_score import Attributes, clear_classes, score_records, span_of, weight_of
 from c45gpu.kernels.cuda_measures import ByClass, of_class
-from c45gpu.kernels.cuda_score import Found, Lists
+from c45gpu.kernels.cuda_score import Found, Lists, amount_at
 
 
 class Roots(NamedTuple):
@@ -73,7 +73,7 @@ def finish(growing: Growing, weights: Weights, settings: Settings, facts: Facts,
             if t == threads - 1:
                 mine[total] = mine[t] + branches
             if branches > 0:
-                add_branches(first + t, stop + mine[t], growing, settings, cell + t * n_attributes, low)
+                add_branches(first + t, stop + mine[t], growing, weights, settings, cell + t * n_attributes, low)
             cuda.syncthreads()
             move_records(first, last, growing.lists, growing.attributes.continuous, growing.records, growing.marks)
             first, stop = last, stop + mine[total]
@@ -103,7 +103,7 @@ def choose_test(r: Any, growing: Any, settings: Any, facts: Any, cell: Any) -> A
     if records.attribute[r] != OPEN:
         return int64(0)
     candidates = (room.gain[cell:end], room.split[cell:end], room.tries[cell:end], room.possible[cell:end])
-    weight = int64(records.count[r]) * settings.case_units
+    weight = weight_of(r, records, settings)
     a = int64(choose(weight, candidates, facts, settings, growing.net[cell:end]))
     records.attribute[r] = a
     if a == NO_TEST:
@@ -112,7 +112,7 @@ def choose_test(r: Any, growing: Any, settings: Any, facts: Any, cell: Any) -> A
 
 
 @on_device
-def add_branches(r: Any, child: Any, growing: Any, settings: Any, cell: Any, low: ByClass) -> None:
+def add_branches(r: Any, child: Any, growing: Any, weights: Any, settings: Any, cell: Any, low: ByClass) -> None:
     """Write the records of the branches, the first of them at `child`, and mark the cases of each.
 
     `low` is room for the class weights of a branch, not yet cleared.
@@ -121,6 +121,7 @@ def add_branches(r: Any, child: Any, growing: Any, settings: Any, cell: Any, low
     cut, continuous = growing.room.cut[cell + a], growing.attributes.continuous[a]
     begin = entry_of(r, a, records, lists, growing.attributes.continuous)
     end, first, row = begin + records.count[r], begin, child
+    span = span_of(begin, end, a, lists, settings)
     records.child[r] = child
     clear_classes(low, settings)
     for i in range(begin, end):
@@ -136,7 +137,7 @@ def add_branches(r: Any, child: Any, growing: Any, settings: Any, cell: Any, low
             elif i > begin:
                 records.below[r] = lists.cases[id_of(int64(lists.entries[i - 1]), lists.layout)]
                 records.above[r] = lists.cases[place]
-        low.cells[class_of(word, lists.layout) * low.stride + low.offset] += settings.case_units
+        low.cells[class_of(word, lists.layout) * low.stride + low.offset] += amount_at(i, word, span, lists, weights)
         growing.marks[place] = row
     close_branch(row, r, first - begin, end - first, low, records, settings)
 
@@ -146,10 +147,10 @@ def close_branch(row: Any, r: Any, before: Any, count: Any, low: ByClass, record
     """Write a branch of r that holds `count` cases, after so many `before`; `low` is 0 again afterwards."""
     records.parent[row], records.side[row] = r, 1 - records.side[r]
     records.first[row], records.count[row] = records.first[r] + before, count
-    largest = int64(0)
+    weight, largest = int64(0), int64(0)
     for c in range(settings.n_classes):
-        weight = of_class(c, low)
-        records.class_weights[c * records.parent.shape[0] + row] = weight
-        largest = max(largest, weight)
+        here = of_class(c, low)
+        records.class_weights[c * records.parent.shape[0] + row] = here
+        weight, largest = weight + here, max(largest, here)
     clear_classes(low, settings)
-    records.attribute[row] = NO_TEST if is_leaf(int64(count) * settings.case_units, largest, settings) else OPEN
+    records.attribute[row] = NO_TEST if is_leaf(weight, largest, settings) else OPEN

@@ -14,7 +14,7 @@ SHARED_CELLS = 4096  # counters (int64) in shared memory of a block: 32 of the 4
 ROOM_CELLS = 512  # candidates that a block has room for, if a record does not need more
 MOST_BLOCKS = 2048  # about as many as a large card runs at once
 NUMBERS = len(Records._fields) - 1  # of a record, beside its class weights
-PLACE_BYTES = 4 + 8 + 4 + 4 * 8  # case, node, mark, and numbers of rows while those are gathered
+PLACE_BYTES = 4 + 8 + 4 + 8 + 4 * 8  # case, node, mark, units, and numbers of rows while those are gathered
 
 
 class Plan(NamedTuple):

@@ -29,6 +29,22 @@ def clear_classes(low: ByClass, settings: Any) -> None:
 
 
 @on_device
+def weight_of(r: Any, records: Any, settings: Any) -> Any:
+    """The weight of a record."""
+    weight = int64(0)
+    for c in range(settings.n_classes):
+        weight += records.class_weights[c * records.parent.shape[0] + r]
+    return weight
+
+
+@on_device
+def span_of(begin: Any, end: Any, a: Any, lists: Any, settings: Any) -> Span:
+    """A whole list of a record, where it lies."""
+    each = int64(settings.case_units)
+    return Span(begin, end, begin, end, lists.near_of[a], lists.entries, int64(0), int64(0), each)
+
+
+@on_device
 def score_records(first: Any, last: Any, growing: Any, weights: Any, settings: Any, cell: Any, low: ByClass) -> None:
     """The candidates of the records first..last-1, from a cell of the room on; `low` is a thread's room for itself."""
     n_attributes = growing.attributes.continuous.shape[0]
@@ -46,9 +62,7 @@ def score_list(r: Any, a: Any, growing: Any, weights: Any, settings: Any, low: B
     begin, count = entry_of(r, a, records, lists, continuous), int64(records.count[r])
     totals = ByClass(records.class_weights, records.parent.shape[0], r)
     clear_classes(low, settings)
-    each, end = int64(settings.case_units), begin + count
-    span = Span(begin, end, begin, end, lists.near_of[a], lists.entries, int64(0), int64(0), each)
-    weight = count * each
+    span, weight = span_of(begin, begin + count, a, lists, settings), weight_of(r, records, settings)
     if continuous[a]:
         inner, cut, below, tries = walk_cuts(span, lists, weights, settings, low, totals)
         branches = h_of(below, weights) + h_of(weight - below, weights)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from c45gpu.choose import Facts
-from c45gpu.kernels.cuda_counts import Weights, scan_cells
+from c45gpu.kernels.cuda_counts import scan_cells
 from c45gpu.kernels.cuda_device import Device, work_for
 from c45gpu.kernels.cuda_finish import Growing, Roots, finish
 from c45gpu.kernels.cuda_finish_lists import copy_lists, find_unknown, sort_codes
@@ -22,7 +22,7 @@ from c45gpu.kernels.level import Int64s, Subtrees
 
 
 class Finisher:
-    """Finishes nodes whose cases all count the same, none of them in part, and have no unknown value.
+    """Finishes nodes whose cases have no unknown value, and so are whole; each may have a weight of its own.
 
     Parameters
     ----------
@@ -35,10 +35,9 @@ class Finisher:
 
     def __init__(self, device: Device, training: Training, facts: Facts, may_finish: bool) -> None:
         self._device, self._training, self._settings = device, training, training.settings
-        self._may_finish = training.even and may_finish and not self._codes_are_near()
+        self._may_finish = training.heavy and may_finish and not self._codes_are_near()
         self._number_type = np.int32 if training.counted else np.int64  # class weights are in units
         self._facts = Facts(device.up(facts.zero_bound), device.up(facts.averaged))
-        self._weights = Weights(device.xp.zeros(0, np.int64), training.h, training.settings.scale_bits)
         self._attributes = Attributes(device.up(training.continuous), device.up(training.columns.code_of))
         self._n_attributes = len(training.continuous)
         near_of = np.full(self._n_attributes, -1, np.int64)
@@ -91,9 +90,10 @@ class Finisher:
         table = device.xp.empty((NUMBERS + self._settings.n_classes, n_rows), self._number_type)
         cells = blocks * how.group * self._n_attributes
         roots = self._roots(level.start[nodes], count, class_weights)
+        instance = roots.start[roots.owner] + device.xp.arange(len(roots.owner)) - roots.offset[roots.owner]
         growing = Growing(
             roots=roots,
-            lists=self._lists(level, nodes, roots),
+            lists=self._lists(level, nodes, roots, level.cases[instance]),
             attributes=self._attributes,
             codes=self._training.columns.codes,
             records=Records(*(*table[:NUMBERS], table[NUMBERS:].reshape(-1))),
@@ -102,7 +102,9 @@ class Finisher:
             net=device.xp.empty(cells, np.float64),
         )
         rows = device.xp.empty(len(nodes), np.int64)
-        task = (growing, self._weights, self._settings, self._facts, how.group, rows)
+        units = device.xp.zeros(0, np.int64) if self._training.even else level.units[instance]
+        weights = self._training.weights(level)._replace(units=units)
+        task = (growing, weights, self._settings, self._facts, how.group, rows)
         shared = scan_cells(1, how.threads) + 1 + self._settings.n_classes * how.threads
         device.launch(finish, blocks, *task, shared_cells=shared, threads=how.threads)
         return self._collected(table, device.down(rows), np.cumsum(count) - count, position)
@@ -114,18 +116,16 @@ class Finisher:
         owner = device.xp.searchsorted(offset[1:], device.xp.arange(int(count.sum())), side="right")
         return Roots(packed[:n], offset, owner, device.up(class_weights.astype(self._number_type).ravel()))
 
-    def _lists(self, level: Level, nodes: Int64s, roots: Roots) -> Lists:
+    def _lists(self, level: Level, nodes: Int64s, roots: Roots, cases: Any) -> Lists:
         """The lists of all attributes at some nodes, the largest first."""
         device, xp, training = self._device, self._device.xp, self._training
-        instance = roots.start[roots.owner] + xp.arange(len(roots.owner)) - roots.offset[roots.owner]
-        entries = xp.empty(2 * self._n_attributes * len(instance), np.uint32)
-        layout, cases = layout_of(self._settings.n_classes), level.cases[instance]
+        entries, layout = xp.empty(2 * self._n_attributes * len(cases), np.uint32), layout_of(self._settings.n_classes)
         lists = Lists(entries, layout, cases, self._near_of, training.columns.near_values)
         for chunk in level.chunks:
             starts = device.up(level.list_start[chunk.first : chunk.stop, nodes].ravel())
             source = lists._replace(entries=chunk.entries, layout=level.layout, cases=level.cases)
             which = device.up(training.listed[chunk.first : chunk.stop])
-            items = (chunk.stop - chunk.first) * len(instance)
+            items = (chunk.stop - chunk.first) * len(cases)
             device.over(copy_lists, items, source, starts, which, roots, lists)
         largest = int(level.stop[nodes[0]] - level.start[nodes[0]])
         sorting = (training.columns.codes, training.classes, roots, lists)

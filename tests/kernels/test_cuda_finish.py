@@ -52,12 +52,12 @@ def ungrouped(options: Options) -> Options:
 
 
 def complete(table: Table) -> Table:
-    """The cases without weights, and the unknown values known."""
+    """The cases, and their unknown values known."""
     columns: list[Any] = [None] * len(table.schema.attributes)
     for a in table.schema.used:
         column = table.column(a)
         columns[a] = np.where(column < 0, 0, column) if column.dtype.kind == "i" else np.nan_to_num(column)
-    return Table(table.schema, columns, table.classes)
+    return Table(table.schema, columns, table.classes, table.weights)
 
 
 @st.composite
@@ -128,12 +128,14 @@ def test_which_nodes_are_whole() -> None:
     assert kinds >= {(True, False), (False, True), (False, False)}
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.5, 3.0])
-def test_cases_that_all_weigh_the_same(weight: float) -> None:
-    cases = table(60, 2, 4, 0.0)
-    even = Table(cases.schema, cases.columns, cases.classes, np.full(60, weight))
+@pytest.mark.parametrize("weights", [(1.0,), (0.5,), (3.0,), (0.3, 1.0, 2.5, 7.0), (1e-30, 1e6)])
+def test_cases_with_weights(weights: tuple[float, ...]) -> None:
+    """Also of their own; not where one counts less than a unit beside the others."""
+    cases, heavy = seeded.with_weights(seeded.mixed(4, 60, 3), weights), min(weights) > 1e-9
     cut, options = SMALL._replace(finish_cases=60, histogram_bytes=1 << 20), Options(prune="none", min_cases=1)
-    assert finished_cases(even, options, cut, 0) == (60 if weight == 1.0 else 0)
+    for most_ranks in (1, 256) if heavy else (1,):
+        finished = finished_cases(cases, options, cut._replace(most_ranks=most_ranks), 0)
+        assert finished == (60 if heavy else 0)
 
 
 @pytest.mark.parametrize("most_ranks", [1, 256])
