@@ -31,8 +31,9 @@ class Roots(NamedTuple):
     """Nodes that are finished together; a case has a place among those of all."""
 
     start: Any  # int64[nodes]: the first instance in the level
-    offset: Any  # int64[nodes + 1]: the first place
-    owner: Any  # int64[places]: the node
+    offset: Any  # int64[nodes + 1]: cases of the nodes before
+    begin: Any  # int64[nodes]: the first place
+    owner: Any  # int64[cases]: the node
     class_weights: Any  # int32 or int64[nodes * classes]
 
 
@@ -73,7 +74,9 @@ def finish(growing: Growing, weights: Weights, settings: Settings, facts: Facts,
             if t == threads - 1:
                 mine[total] = mine[t] + branches
             if branches > 0:
-                add_branches(first + t, stop + mine[t], growing, weights, settings, cell + t * n_attributes, low)
+                count = int64(growing.records.count[first + t])
+                at = cell + t * n_attributes
+                add_branches(first + t, stop + mine[t], count, growing, weights, settings, at, low)
             cuda.syncthreads()
             move_records(first, last, growing.lists, growing.attributes.continuous, growing.records, growing.marks)
             first, stop = last, stop + mine[total]
@@ -91,7 +94,7 @@ def begin_subtree(node: Any, r: Any, growing: Any, settings: Any) -> None:
         records.class_weights[c * records.parent.shape[0] + r] = weight
     if cuda.threadIdx.x == 0:
         records.parent[r], records.branch[r], records.attribute[r] = -1, 0, OPEN
-        records.first[r], records.side[r] = roots.offset[node], 0
+        records.first[r], records.side[r] = roots.begin[node], 0
         records.count[r] = roots.offset[node + 1] - roots.offset[node]
 
 
@@ -112,15 +115,17 @@ def choose_test(r: Any, growing: Any, settings: Any, facts: Any, cell: Any) -> A
 
 
 @on_device
-def add_branches(r: Any, child: Any, growing: Any, weights: Any, settings: Any, cell: Any, low: ByClass) -> None:
+def add_branches(
+    r: Any, child: Any, count: Any, growing: Any, weights: Any, settings: Any, cell: Any, low: ByClass
+) -> None:
     """Write the records of the branches, the first of them at `child`, and mark the cases of each.
 
-    `low` is room for the class weights of a branch, not yet cleared.
+    `count` is the length of the list that is tested, `low` room for the class weights of a branch, not yet cleared.
     """
     records, lists, a = growing.records, growing.lists, int64(growing.records.attribute[r])
     cut, continuous = growing.room.cut[cell + a], growing.attributes.continuous[a]
     begin = entry_of(r, a, records, lists, growing.attributes.continuous)
-    end, first, row = begin + records.count[r], begin, child
+    end, first, row = begin + count, begin, child
     span = span_of(begin, end, a, lists, settings)
     records.child[r] = child
     clear_classes(low, settings)
@@ -147,10 +152,17 @@ def close_branch(row: Any, r: Any, before: Any, count: Any, low: ByClass, record
     """Write a branch of r that holds `count` cases, after so many `before`; `low` is 0 again afterwards."""
     records.parent[row], records.side[row] = r, 1 - records.side[r]
     records.first[row], records.count[row] = records.first[r] + before, count
+    for c in range(settings.n_classes):
+        records.class_weights[c * records.parent.shape[0] + row] = of_class(c, low)
+    clear_classes(low, settings)
+    judge_branch(row, records, settings)
+
+
+@on_device
+def judge_branch(row: Any, records: Any, settings: Any) -> None:
+    """Note whether a branch is to be tested."""
     weight, largest = int64(0), int64(0)
     for c in range(settings.n_classes):
-        here = of_class(c, low)
-        records.class_weights[c * records.parent.shape[0] + row] = here
+        here = int64(records.class_weights[c * records.parent.shape[0] + row])
         weight, largest = weight + here, max(largest, here)
-    clear_classes(low, settings)
     records.attribute[row] = NO_TEST if is_leaf(weight, largest, settings) else OPEN

@@ -56,22 +56,38 @@ def score_records(first: Any, last: Any, growing: Any, weights: Any, settings: A
 
 @on_device
 def score_list(r: Any, a: Any, growing: Any, weights: Any, settings: Any, low: ByClass, cell: Any) -> None:
-    """The candidate of a record and an attribute."""
-    lists, records, room = growing.lists, growing.records, growing.room
-    continuous = growing.attributes.continuous
-    begin, count = entry_of(r, a, records, lists, continuous), int64(records.count[r])
+    """The candidate of a record and an attribute, all of whose values are known."""
+    lists, records = growing.lists, growing.records
+    begin, weight = entry_of(r, a, records, lists, growing.attributes.continuous), weight_of(r, records, settings)
     totals = ByClass(records.class_weights, records.parent.shape[0], r)
+    span = span_of(begin, begin + int64(records.count[r]), a, lists, settings)
+    score_span(span, a, (weight, weight), growing, weights, settings, low, totals, cell)
+
+
+@on_device
+def score_span(
+    span: Span,
+    a: Any,
+    weight_and_known: Any,
+    growing: Any,
+    weights: Any,
+    settings: Any,
+    low: ByClass,
+    totals: ByClass,
+    cell: Any,
+) -> None:
+    """The candidate of a list; `totals` are the class weights of its entries, `low` is room for some."""
+    (weight, known), lists, room = weight_and_known, growing.lists, growing.room
     clear_classes(low, settings)
-    span, weight = span_of(begin, begin + count, a, lists, settings), weight_of(r, records, settings)
-    if continuous[a]:
+    if growing.attributes.continuous[a]:
         inner, cut, below, tries = walk_cuts(span, lists, weights, settings, low, totals)
-        branches = h_of(below, weights) + h_of(weight - below, weights)
+        branches = h_of(below, weights) + h_of(known - below, weights)
         possible = cut >= 0
     else:
         inner, branches, cut, ample = walk_values(span, lists, weights, settings, low, totals)
         tries, possible = int64(0), ample >= 2
-    room.gain[cell] = inner_of_node(weight, totals, weights, settings) - inner
-    room.split[cell] = split_of(weight, weight, branches, weights, settings)
+    room.gain[cell] = inner_of_node(known, totals, weights, settings) - inner
+    room.split[cell] = split_of(weight, known, branches, weights, settings)
     room.tries[cell], room.possible[cell], room.cut[cell] = tries, int64(1) if possible else int64(0), cut
 
 

@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 
 from c45gpu.choose import Facts
-from c45gpu.kernels.cuda_counts import scan_cells
 from c45gpu.kernels.cuda_device import Device, work_for
 from c45gpu.kernels.cuda_finish import Growing, Roots, finish
+from c45gpu.kernels.cuda_finish_divide import Heirs
+from c45gpu.kernels.cuda_finish_divided import finish_divided
 from c45gpu.kernels.cuda_finish_lists import copy_lists, find_unknown, sort_codes
 from c45gpu.kernels.cuda_finish_move import Records
 from c45gpu.kernels.cuda_finish_plan import NUMBERS, Plan, layout_of, plan
 from c45gpu.kernels.cuda_finish_score import Attributes
 from c45gpu.kernels.cuda_level import Level, Training
 from c45gpu.kernels.cuda_score import Found, Lists
-from c45gpu.kernels.level import Int64s, Subtrees
+from c45gpu.kernels.level import Bools, Int64s, Subtrees
 
 
 class Finisher:
-    """Finishes nodes whose cases have no unknown value, and so are whole; each may have a weight of its own.
+    """Finishes small nodes: those without an unknown value, whose cases are whole, and the others apart from them.
 
     Parameters
     ----------
@@ -54,20 +55,26 @@ class Finisher:
             Of each node in the frontier.
         class_weights : ndarray of int64, shape (m, C)
         """
-        count, sizes = level.stop - level.start, self._device.sizes
-        limits = (sizes.finish_cases, sizes.threads, sizes.histogram_bytes)
-        number_bytes = np.dtype(self._number_type).itemsize
-        how = plan(self._n_attributes, self._settings.n_classes, *limits, number_bytes=number_bytes)
-        small = self._whole(level, np.flatnonzero(count <= how.most_cases)) if self._may_finish else count[:0]
-        if not len(small):
-            return np.arange(len(count)), None
-        left = np.delete(np.arange(len(count)), small)
-        small = small[np.argsort(-count[small], kind="stable")]  # a block that begins last should have little to do
-        parts = []
-        for batch in _batches(count[small], how.together):
-            nodes = small[batch]
-            parts.append(self._finish(level, nodes, position[nodes], class_weights[nodes], how))
-        return left, _joined(parts)
+        count, parts = level.stop - level.start, []
+        is_left = np.ones(len(count), np.bool_)
+        for how, some in self._planned(level, count) if self._may_finish else ():
+            small = some[np.argsort(-count[some], kind="stable")]  # a block that begins last should have little to do
+            for batch in _batches(count[small], how.together):
+                nodes = small[batch]
+                part, is_left[nodes] = self._finish(level, nodes, position[nodes], class_weights[nodes], how)
+                parts.append(part)
+        return np.flatnonzero(is_left), None if is_left.all() else _joined(parts)
+
+    def _planned(self, level: Level, count: Int64s) -> list[tuple[Plan, Int64s]]:
+        """The small nodes without unknown values, and those with some, and how they are finished."""
+        sizes, shape = self._device.sizes, (self._n_attributes, self._settings.n_classes)
+        limits, number_bytes = (sizes.finish_cases, sizes.threads, sizes.histogram_bytes), self._number_type().itemsize
+        how = [plan(*shape, *limits, number_bytes=number_bytes, divided=divided) for divided in (False, True)]
+        small = np.flatnonzero(count <= max(one.most_cases for one in how))
+        whole = self._whole(level, small)
+        divided = np.setdiff1d(small, whole)
+        some = [nodes[count[nodes] <= one.most_cases] for one, nodes in zip(how, (whole, divided), strict=True)]
+        return [(one, nodes) for one, nodes in zip(how, some, strict=True) if len(nodes)]
 
     def _whole(self, level: Level, nodes: Int64s) -> Int64s:
         """Those nodes without an unknown value; a case in part has one, the value that it was divided by."""
@@ -84,49 +91,74 @@ class Finisher:
         complete: Int64s = nodes[device.down(found) == 0]
         return complete
 
-    def _finish(self, level: Level, nodes: Int64s, position: Int64s, class_weights: Int64s, how: Plan) -> Subtrees:
+    def _finish(
+        self, level: Level, nodes: Int64s, position: Int64s, class_weights: Int64s, how: Plan
+    ) -> tuple[Subtrees, Bools]:
+        """The subtrees of nodes, and which of these were too large in the end."""
         device, count = self._device, (level.stop - level.start)[nodes]
-        blocks, n_rows = min(len(nodes), how.blocks), 2 * int(count.sum())
+        blocks, n_rows, divided = min(len(nodes), how.blocks), 2 * int(count.sum()), how.room > 1
         table = device.xp.empty((NUMBERS + self._settings.n_classes, n_rows), self._number_type)
         cells = blocks * how.group * self._n_attributes
-        roots = self._roots(level.start[nodes], count, class_weights)
-        instance = roots.start[roots.owner] + device.xp.arange(len(roots.owner)) - roots.offset[roots.owner]
+        roots = self._roots(level.start[nodes], count, class_weights, how.room)
+        cases, units = self._instances(level, roots, how)
         growing = Growing(
             roots=roots,
-            lists=self._lists(level, nodes, roots, level.cases[instance]),
+            lists=self._lists(level, nodes, roots, cases),
             attributes=self._attributes,
             codes=self._training.columns.codes,
             records=Records(*(*table[:NUMBERS], table[NUMBERS:].reshape(-1))),
-            marks=device.xp.empty(n_rows // 2, np.int32),
+            marks=device.xp.empty(len(cases), np.int32),
             room=Found(*device.xp.empty((len(Found._fields), cells), np.int64)),
             net=device.xp.empty(cells, np.float64),
         )
         rows = device.xp.empty(len(nodes), np.int64)
-        units = device.xp.zeros(0, np.int64) if self._training.even else level.units[instance]
         weights = self._training.weights(level)._replace(units=units)
-        task = (growing, weights, self._settings, self._facts, how.group, rows)
-        shared = scan_cells(1, how.threads) + 1 + self._settings.n_classes * how.threads
-        device.launch(finish, blocks, *task, shared_cells=shared, threads=how.threads)
-        return self._collected(table, device.down(rows), np.cumsum(count) - count, position)
+        task = (weights, self._settings, self._facts, how.group, rows)
+        shared, threads = how.shared_cells(self._settings.n_classes), how.threads
+        if divided:
+            heirs = self._heirs(len(cases), n_rows)
+            device.launch(finish_divided, blocks, growing, heirs, *task, shared_cells=shared, threads=threads)
+        else:
+            device.launch(finish, blocks, growing, *task, shared_cells=shared, threads=threads)
+        written = device.down(rows)
+        return self._collected(table, written, np.cumsum(count) - count, position), written == 0
 
-    def _roots(self, start: Int64s, count: Int64s, class_weights: Int64s) -> Roots:
-        device, n = self._device, len(start)
-        packed = device.up(np.concatenate([start, [0], np.cumsum(count)]))
-        offset = packed[n:]
-        owner = device.xp.searchsorted(offset[1:], device.xp.arange(int(count.sum())), side="right")
-        return Roots(packed[:n], offset, owner, device.up(class_weights.astype(self._number_type).ravel()))
+    def _instances(self, level: Level, roots: Roots, how: Plan) -> tuple[Any, Any]:
+        """Cases and units by place; no units where all cases count the same and are whole."""
+        xp, n_cases = self._device.xp, len(roots.owner)
+        place = xp.arange(n_cases) + (roots.begin - roots.offset[:-1])[roots.owner]
+        instance = xp.arange(n_cases) + (roots.start - roots.offset[:-1])[roots.owner]
+        cases = xp.empty(how.places(n_cases), np.int32)
+        cases[place] = level.cases[instance]
+        units = xp.empty(0 if self._training.even and how.room == 1 else len(cases), np.int64)
+        if len(units):
+            units[place] = level.units[instance]
+        return cases, units
+
+    def _heirs(self, places: int, n_rows: int) -> Heirs:
+        xp = self._device.xp
+        row, following = (xp.empty(places, np.int32) for _ in range(2))
+        return Heirs(row, following, xp.empty(n_rows, np.int32), xp.empty(n_rows, np.float64), self._training.classes)
+
+    def _roots(self, start: Int64s, count: Int64s, class_weights: Int64s, room: int) -> Roots:
+        device, n, offset = self._device, len(start), np.cumsum([0, *count])
+        packed = device.up(np.concatenate([start, room * offset[:-1], offset]))
+        owner = device.xp.searchsorted(packed[2 * n + 1 :], device.xp.arange(int(offset[-1])), side="right")
+        weights = device.up(class_weights.astype(self._number_type).ravel())
+        return Roots(packed[:n], packed[2 * n :], packed[n : 2 * n], owner, weights)
 
     def _lists(self, level: Level, nodes: Int64s, roots: Roots, cases: Any) -> Lists:
         """The lists of all attributes at some nodes, the largest first."""
-        device, xp, training = self._device, self._device.xp, self._training
-        entries, layout = xp.empty(2 * self._n_attributes * len(cases), np.uint32), layout_of(self._settings.n_classes)
+        device, training, n_cases = self._device, self._training, len(roots.owner)
+        n_entries = self._n_attributes * max(len(cases), 2 * n_cases)
+        entries, layout = device.xp.empty(n_entries, np.uint32), layout_of(self._settings.n_classes)
         lists = Lists(entries, layout, cases, self._near_of, training.columns.near_values)
         for chunk in level.chunks:
-            starts = device.up(level.list_start[chunk.first : chunk.stop, nodes].ravel())
+            here = (slice(chunk.first, chunk.stop), nodes)
+            bounds = device.up(np.concatenate([level.list_start[here].ravel(), level.list_stop[here].ravel()]))
             source = lists._replace(entries=chunk.entries, layout=level.layout, cases=level.cases)
             which = device.up(training.listed[chunk.first : chunk.stop])
-            items = (chunk.stop - chunk.first) * len(cases)
-            device.over(copy_lists, items, source, starts, which, roots, lists)
+            device.over(copy_lists, (chunk.stop - chunk.first) * n_cases, source, bounds, which, roots, lists)
         largest = int(level.stop[nodes[0]] - level.start[nodes[0]])
         sorting = (training.columns.codes, training.classes, roots, lists)
         cells = 1 << (largest - 1).bit_length()

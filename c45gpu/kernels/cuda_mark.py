@@ -121,7 +121,13 @@ def find_fractions(totals: Any, slot_start: Any, upto: Any) -> None:
     for slot in range(slot_start[split], slot_start[split + 1]):
         for c in range(width - 1):
             running += totals[slot * width + c]
-        upto[slot] = np.float64(running) / np.float64(known)
+        upto[slot] = fraction_of(running, known)
+
+
+@on_device
+def fraction_of(running: Any, known: Any) -> Any:
+    """The part of the known weight that some branches have."""
+    return np.float64(running) / np.float64(known)
 
 
 @on_device

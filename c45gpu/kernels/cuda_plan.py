@@ -111,8 +111,12 @@ class Needs(NamedTuple):
     def of_finishing(self, sizes: Sizes) -> int:
         """Bytes for the small nodes that are finished together."""
         shape, limits = (self.n_attributes, self.n_classes), (sizes.threads, sizes.histogram_bytes)
-        how = finish_plan(*shape, sizes.finish_cases, *limits, number_bytes=8 if self.divided else 4)
-        return how.bytes_for(self.n_cases)
+        number_bytes = 8 if self.divided else 4
+        hows = (
+            finish_plan(*shape, sizes.finish_cases, *limits, number_bytes=number_bytes, divided=divided)
+            for divided in {False, self.divided}
+        )
+        return max(how.bytes_for(self.n_cases) for how in hows)
 
     def of_pruning(self) -> int:
         """Bytes for the values that the tree tests, at most those of all attributes, and for cases at its leaves."""

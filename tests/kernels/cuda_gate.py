@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,7 +93,8 @@ def launched() -> tuple[Launched, ...]:
         patched = mock.patch.object(cuda_sort, "CODE_TYPES", (kind,))
         with patched, wide_numbers() if wide else nullcontext(), mock.patch.object(cuda_siblings, "CELL_BYTES", 0):
             model = grown(cases, SMALL, recorder)
-            for finished in (tables[0], rarely_unknown(tables[0], [(0, 0), (2, 1)])):
+            weighted = replace(tables[0], weights=np.linspace(0.5, 2.0, tables[0].n_cases), _ranks={})
+            for finished in (tables[0], weighted, rarely_unknown(tables[0], [(0, 0), (2, 1)])):
                 grown(finished, SMALL._replace(finish_cases=16, histogram_bytes=1 << 20), recorder)
         columns = [cases.column(a) for a in range(len(cases.columns))]
         columns = [c.astype(np.float64) if wide and c.dtype.kind == "f" else c for c in columns]

@@ -23,6 +23,7 @@ from c45gpu.induction.train import train
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_device import Device, Sizes
 from c45gpu.kernels.cuda_finish import finish
+from c45gpu.kernels.cuda_finish_divided import finish_divided
 from c45gpu.kernels.cuda_finish_plan import plan
 from c45gpu.kernels.cuda_finishing import Finisher
 from c45gpu.kernels.cuda_prune import WholePlacement, placement_bytes
@@ -38,7 +39,7 @@ from tests.kernels.test_cpu_prune import units_at_leaves
 
 ROOT = Path(__file__).parents[2]
 PLACED = ("whole cases", "whole weights", "unknown values")
-FINISHED = ((2, 3), (2, 40), (20, 3), (20, 40))  # classes and columns
+FINISHED = tuple((c, a, u) for u in (False, True) for c, a in ((2, 3), (2, 40), (20, 3), (20, 40)))
 
 
 class PlainArrays(ArrayModule):
@@ -91,7 +92,7 @@ class Idle(Measured):
     """Runs no kernel; of the records there is room for, half are there in the end."""
 
     def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
-        if kernel is finish:
+        if kernel in (finish, finish_divided):
             growing, rows = arguments[0], arguments[-1]
             rows[:] = np.diff(growing.roots.offset)
             growing.records.parent[:] = -1
@@ -103,10 +104,11 @@ class Idle(Measured):
         return array
 
 
-def of_finishing(n_classes: int, n_columns: int) -> tuple[int, int]:
-    """The most bytes while a block finishes a node, and how many are planned."""
+def of_finishing(n_classes: int, n_columns: int, divided: bool) -> tuple[int, int]:
+    """The most bytes while a block finishes a node, also with an unknown value, and how many are planned."""
     random, n = np.random.default_rng(0), 4000
     columns = [random.random(n).astype(np.float32) for _ in range(n_columns - 1)]
+    columns[0][0] = np.nan if divided else 0.5
     cases = table_of([*columns, (random.integers(0, 3, n), 3)], random.integers(0, n_classes, n), n_classes)
     launcher, sizes = Idle(), Sizes(finish_cases=0)
     engine, problem = CudaEngine(PlainArrays(lambda: None), launcher, sizes), pose(cases, Options())
@@ -120,7 +122,8 @@ def of_finishing(n_classes: int, n_columns: int) -> tuple[int, int]:
     tracemalloc.stop()
     if len(left) or found is None:
         raise RuntimeError("the node was not finished")
-    how = plan(n_columns, n_classes, n, sizes.threads, sizes.histogram_bytes)
+    limits, number_bytes = (sizes.threads, sizes.histogram_bytes), 8 if divided else 4
+    how = plan(n_columns, n_classes, n, *limits, number_bytes=number_bytes, divided=divided)
     return launcher.peak, n * how.case_bytes + how.block_bytes  # one node, one block
 
 

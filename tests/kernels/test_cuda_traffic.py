@@ -34,7 +34,7 @@ LARGE = (
     *("entries", "branch", "units", "place", "spread", "room", "cases", "classes", "codes.codes", "near_values"),
     *("bits", "ones"),
 )
-OF_SMALL_NODES = (*LARGE, "owner", "marks")
+OF_SMALL_NODES = (*LARGE, "owner", "marks", "heirs.row", "following")
 
 # Of each kernel: items, and bytes read and written for one, of cases that count 1; then of divided ones.
 ENTRIES, INSTANCES, CODES = N * LISTS, N, N * COLUMNS
@@ -115,23 +115,27 @@ def test_tiles_are_counted_at_the_root_only() -> None:
     assert (kernels.count("count_tiles"), kernels.count("score_tiles")) == (1, 3)
 
 
-# A small node of N cases that is tested once; what a block reads of its lists is in its caches.
+# A small node of N cases that is tested once; what a block reads of its lists is in its caches. Where values are
+# unknown, an entry and its units are read twice to be scored, and once more in the list that is tested.
 FINISHING = {
-    "copy_lists": (ENTRIES, (12, 4)),
-    "sort_codes": (CODES, (11, 4)),
-    "finish": (ENTRIES + CODES, (8, 1)),
+    "copy_lists": (ENTRIES, (12, 4), (12, 4)),
+    "sort_codes": (CODES, (11, 4), (11, 4.01)),  # lists know how long they are
+    "finish": (ENTRIES + CODES, (8, 1), (0, 0)),
+    "finish_divided": (ENTRIES + CODES, (0, 0), (32, 2.4)),
 }
+OF_BLOCKS = {False: "finish", True: "finish_divided"}
 
 
-def test_bytes_of_a_small_node() -> None:
+@pytest.mark.parametrize("unknown", [False, True])
+def test_bytes_of_a_small_node(unknown: bool) -> None:
     gpu = Emulation(0)
     sizes = SMALL._replace(threads=8, most_ranks=8, finish_cases=N, histogram_bytes=1 << 22)
     engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), sizes)
-    assert engine.load(pose(cases(False), Options(min_samples_split=N))).finished is not None
-    assert [launch.kernel for launch in gpu.launches] == list(FINISHING)
+    assert engine.load(pose(cases(unknown), Options(min_samples_split=N))).finished is not None
+    assert [launch.kernel for launch in gpu.launches] == ["copy_lists", "sort_codes", OF_BLOCKS[unknown]]
     for launch in gpu.launches:
-        items, most = FINISHING[launch.kernel]
-        for bytes_, limit in zip(moved(launch, OF_SMALL_NODES), most, strict=True):
+        items, *most = FINISHING[launch.kernel]
+        for bytes_, limit in zip(moved(launch, OF_SMALL_NODES), most[unknown], strict=True):
             assert 0.9 * limit - 0.5 <= bytes_ / items <= limit, (launch.kernel, bytes_ / items)
 
 
