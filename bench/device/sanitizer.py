@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,12 +52,13 @@ def main(names: list[str]) -> None:
     import cupy
 
     from c45gpu.kernels.cuda import CudaEngine
+    from c45gpu.kernels.cuda_device import Sizes
 
     cupy.cuda.set_allocator(None)
     known = kept()
     wrong = []
-    for name in names:
-        found = digests_of(name, TABLES[name].make(), CudaEngine())
+    for name, sizes in product(names, (Sizes(), Sizes(finish_cases=0))):  # small nodes by blocks, and level by level
+        found = digests_of(name, TABLES[name].make(), CudaEngine(sizes=sizes))
         if any(found[tree] != known[name][tree] for tree in found):
             wrong.append(name)
     if wrong:

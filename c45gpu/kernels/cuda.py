@@ -9,7 +9,7 @@ all of this runs without a GPU on NumPy and an emulator of CUDA (tests/cuda_emul
     choose  on the host
     split   branch of each instance, totals of the branches            cuda_mark.py
             partition of instances and lists                           cuda_move.py, cuda_entries.py
-            subtrees of small nodes                                    cuda_finish.py
+            subtrees of small nodes                                    cuda_finish.py, cuda_finish_divided.py
 """
 
 from __future__ import annotations
