@@ -93,9 +93,9 @@ def unit_bits(surveys: list[Survey]) -> int:
     return unit_bits_of(total, all(survey.whole for survey in surveys), any(survey.unknown for survey in surveys))
 
 
-def total_units(part: Table, bits: int) -> int:
-    """The units of all cases of a part."""
-    return int(units_of(part, bits).sum())
+def counted(part: Table, bits: int) -> tuple[int, int]:
+    """How many cases a part has, and how many units."""
+    return part.n_cases, int(units_of(part, bits).sum())
 
 
 def without_cases(schema: Schema) -> Table:

@@ -27,7 +27,7 @@ from c45gpu.induction.grow import tree_of
 from c45gpu.induction.grown import grown_by
 from c45gpu.induction.limits import Limits
 from c45gpu.induction.options import Options
-from c45gpu.induction.problem import posed
+from c45gpu.induction.problem import counting, posed
 from c45gpu.induction.progress import Progress, Stage, Watch
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.record import Recording
@@ -201,12 +201,14 @@ def _ready(
     asked = [cluster.submit(survey.surveyed, part, near=there) for part, there in zip(parts, near, strict=True)]
     surveys: list[survey.Survey] = cluster.collected(asked)
     bits = survey.unit_bits(surveys)
-    units = sum(s.n_cases for s in surveys) << bits
+    n_cases, units = [s.n_cases for s in surveys], sum(s.n_cases for s in surveys) << bits
     if not all(s.alike for s in surveys):
-        units = sum(cluster.collected([cluster.submit(survey.total_units, part, bits) for part in parts]))
+        placed = list(zip(parts, near, strict=True))
+        parts = [cluster.submit(counting, part, bits, near=there) for part, there in placed]
+        counts = cluster.collected([cluster.submit(survey.counted, part, bits) for part in parts])
+        n_cases, units = [n for n, _ in counts], sum(of_part for _, of_part in counts)
     table = survey.without_cases(rows.schema)
     problem = posed(table, np.zeros(0, np.int64), bits, units, options)
-    n_cases = [s.n_cases for s in surveys]
     costs = np.max([s.costs for s in surveys], axis=0)
     types = [np.result_type(*column) for column in zip(*(s.types for s in surveys), strict=True)]
     record = {"cases": sum(n_cases), "weight": units / problem.settings.case_units}

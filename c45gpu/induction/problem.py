@@ -41,6 +41,7 @@ def pose(table: Table, options: Options) -> Problem:
     table = prepared(table, options)
     require_cases(table.n_cases)
     unit_bits = unit_bits_of(*_total(table), table.has_unknown())
+    table = counting(table, unit_bits)
     units = units_of(table, unit_bits)
     return posed(table, units, unit_bits, int(units.sum()), options)
 
@@ -121,6 +122,17 @@ def _positive(table: Table, first: int) -> Table:
         case = int(wrong.argmax())
         raise DataError(f"case {first + case + 1} has the weight {weights[case]}: weights are finite and not negative")
     return table if bool((weights > 0).all()) else table.take(weights > 0)
+
+
+def counting(table: Table, unit_bits: int) -> Table:
+    """Without the cases that have no unit: they would change no weight, but where cuts can be.
+
+    Some weights are so small beside the others; engines that add up weights by value do not see such cases.
+    """
+    if table.weights is None:
+        return table
+    units = units_of(table, unit_bits)
+    return table if units.all() else table.take(units > 0)
 
 
 def units_of(table: Table, unit_bits: int) -> Int64s:

@@ -111,6 +111,12 @@ def test_lists_and_codes_of_all_kinds(clients: dict[int, Client], tmp_path: Path
         assert_same(clients[workers], table.take(np.arange(3000)), Options(), tmp_path, engine=engine, small=400)
 
 
+def test_cases_of_less_than_half_a_unit(clients: dict[int, Client], tmp_path: Path) -> None:
+    chance = np.random.default_rng(9)
+    table = two_classes(chance, chance.choice(np.array([1e6, 3e6, 1e-30]), 600), 600)
+    assert_same(clients[2], table, Options(), tmp_path, engine="cpu", small=50)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_pruning_starts_from_the_whole_order_of_leaves(
     clients: dict[int, Client], monkeypatch: pytest.MonkeyPatch, workers: int

@@ -91,6 +91,12 @@ def test_cases_without_weight_are_left_out() -> None:
     assert problem.table.classes.tolist() == [0, 0]
 
 
+def test_cases_of_less_than_half_a_unit_are_left_out() -> None:
+    problem = posed(weights=[0.5, 1e-30, 2.0, 1e-30])
+    assert (problem.table.n_cases, (problem.units > 0).all()) == (2, True)
+    assert problem.table.column(0).tolist() == [1.0, 3.0]
+
+
 def test_an_unknown_value_of_a_case_without_weight_divides_nothing() -> None:
     assert posed(("continuous", 0, [1.0, None, 3.0, 4.0]), weights=[1.0, 0.0, 1.0, 1.0]).whole
 

@@ -157,6 +157,7 @@ TABLES: Final[dict[str, Callable[[], Table]]] = {
     "whole weights": lambda: with_weights(mixed(15, 6000, 3), [1, 1, 2, 5]),
     "equal weights": lambda: with_weights(mixed(16, 3000), [3]),
     "fractional weights": lambda: with_weights(mixed(17, 5000), [0.1, 0.5, 1, 2.75]),
+    "weights below a unit": lambda: with_weights(borders([12, 40]), [1e6, 3e6, 1e-30]),
     "unknown values": lambda: with_unknown(mixed(18, 5000, 3), 0.05),
     "unknown values and weights": lambda: with_unknown(with_weights(mixed(19, 2500), [0.3, 1, 4]), 0.1),
     "unknown among many values": lambda: with_unknown(many_valued(20, 2500, 700), 0.1),
