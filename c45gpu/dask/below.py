@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,6 @@ import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
 from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
-from c45gpu.kernels.cpu import CpuEngine
-from c45gpu.kernels.cpu_apart import SortedCases, SortedColumns
 from c45gpu.kernels.engine import LocalEngine
 from c45gpu.kernels.level import ELSEWHERE, Children, Frontier, Int64s, Problem, Splits, Subtrees
 
@@ -55,19 +52,12 @@ def grown_below(engine: LocalEngine, problem: Problem, counts: Int64s) -> Below:
         root = np.zeros(1, np.int64)
         apart = Splits(root, root + ELSEWHERE, root - 1, np.array([0, len(branch)]), branch)
         frontier = engine.split(apart).frontier
-    found = _grown(engine, frontier, len(problem.used))
+    found = all_below(engine, frontier, len(problem.used))
     low, high = (values_at(engine, found.attribute, side) for side in (found.below, found.above))
     return Below(found.parent, found.branch, found.attribute, low, high, found.class_weights)
 
 
-def grown_sorted(
-    engine: CpuEngine, problem: Problem, cases: SortedCases, parts: Sequence[tuple[Int64s, SortedColumns]]
-) -> Subtrees:
-    """Grow the subtrees of nodes whose cases are sorted; see :meth:`c45gpu.kernels.cpu.CpuEngine.load_sorted`."""
-    return _grown(engine, engine.load_sorted(problem, cases, parts), len(problem.used))
-
-
-def _grown(engine: LocalEngine, frontier: Frontier, n_used: int) -> Subtrees:
+def all_below(engine: LocalEngine, frontier: Frontier, n_used: int) -> Subtrees:
     """Grow all that is below the nodes of a frontier."""
     records = _Records(frontier)
     while len(records.open):

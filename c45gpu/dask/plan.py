@@ -18,7 +18,7 @@ import numpy as np
 from c45gpu.dask.connect import Worker, workers_of
 from c45gpu.dask.placed import LITTLE as PRUNED_BY_ONE
 from c45gpu.dask.share import ignoring
-from c45gpu.dask.shares import balanced
+from c45gpu.dask.shares import GROUPS_OF_A_WORKER, balanced
 from c45gpu.dask.survey import CODE_COST, LIST_COST
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
@@ -98,13 +98,19 @@ def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, n_worke
             Part("cases by rows", n_rows * of_row * (2 if whole.near else 1), STAGES),  # as read, and as release 8 does
             Part("columns on their way", columns, (SORTING,)),
             Part("columns to grow with", columns, (SORTING, GROWING)),
-            Part("cases on their way down", n_cases * SENT_BYTES, (GROWING,)),
+            Part("cases on their way down", max(n_cases * SENT_BYTES, _small_bytes(whole, n_workers)), (GROWING,)),
             *_of_stages(plan(of_share._replace(**facts)), (SORTING, GROWING)),
             Part("columns to prune with", n_pruned * of_row, (PRUNING,)),
             *_of_values(whole, n_pruned, (n_pruned - n_rows) * of_row if by_one else 0),
             *_of_pruning(plan(whole._replace(n_cases=n_pruned, threads=worker.threads))),
         )
     )
+
+
+def _small_bytes(whole: Work, n_workers: int) -> int:
+    """What the largest group of small nodes takes: its lists as they came, put together, and spare ones, and the next."""
+    most = -(-whole.n_cases // (GROUPS_OF_A_WORKER * n_workers))
+    return int(4 * most * 4 * (whole.listed + 1))
 
 
 def _of_values(whole: Work, n_pruned: int, sent: int) -> list[Part]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from distributed import get_worker, secede
 
-from c45gpu.dask.below import grown_below, grown_sorted
+from c45gpu.dask.below import all_below, grown_below
 from c45gpu.dask.peers import ask
 from c45gpu.dask.steps import Plan, Team
 from c45gpu.data.table import Table
@@ -118,15 +118,15 @@ class _Asking:
 def _grown_sorted(plan: Plan, small: Int64s, team: Team) -> Grown:
     problem, asking = plan.problem, _Asking(plan, team.owners)
     cases = asking.one("sorted_cases", small, team.ordered)
-    parts = asking.all("sorted_columns", small)
     n = len(cases.entries)
     columns: list[None] = [None] * len(problem.table.schema.attributes)
     table = Table(problem.table.schema, columns, np.broadcast_to(np.int32(0), n))
     part = replace(problem, table=table, units=np.broadcast_to(np.int64(1), n), placed=False)
     engine = CpuEngine(get_worker().state.nthreads)
     try:
+        frontier = engine.load_sorted(part, cases, asking.all("sorted_columns", small))
         with _one_at_a_time():
-            found = grown_sorted(engine, part, cases, parts)
+            found = all_below(engine, frontier, len(problem.used))
         if team.ordered:
             asking.tell_first("note_order", small, cases.rows[engine.order])
     finally:
