@@ -108,7 +108,7 @@ def _memory(schema: Schema, known: Known, worker: Worker, share: Int64s, n_worke
 
 
 def _small_bytes(whole: Work, n_workers: int) -> int:
-    """What the largest group of small nodes takes: its lists as they came, put together, and spare ones, and the next."""
+    """What the largest group of small nodes takes: its lists as they came, put together and spare, and the next."""
     most = -(-whole.n_cases // (GROUPS_OF_A_WORKER * n_workers))
     return int(4 * most * 4 * (whole.listed + 1))
 
