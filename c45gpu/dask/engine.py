@@ -44,7 +44,7 @@ from c45gpu.model.tree import Tree
 T = TypeVar("T")
 
 LEAST_SMALL = 1 << 13  # cases: what is below so few takes a worker no longer than a few steps of all
-NODES_OF_A_WORKER = 4  # of the greatest small ones: 2 and 4 are the best of 2, 4, 8, 16 and 32 at 1M x 28, two workers
+NODES_OF_A_WORKER = 2  # of the greatest small ones: best of 2, 2.6 and 4 at 1M x 28, two workers; 8 to 32 are worse
 COMPILED_CHOICE = 1 << 15  # candidates that are chosen among by compiled code
 MOST_ATTEMPTS = 8  # at a step, and one more for each worker
 
