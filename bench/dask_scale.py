@@ -45,21 +45,15 @@ def on_one_machine(table: Any, warm: Any, threads: int, repeats: int) -> tuple[d
 
 
 def on_cluster(table: Any, warm: Any, n_workers: int, repeats: int) -> tuple[dict[str, Any], bytes]:
-    """Workers of one thread each."""
-    from distributed import Client, LocalCluster
-
+    """Workers of one thread each, as ``c45gpu train --dask local:N`` starts them."""
     from c45gpu.dask import rows_of_table, train_on
+    from c45gpu.dask.connect import cluster_here
     from c45gpu.model.store import model_bytes
 
     wall: list[float] = []
     cpu: list[float] = []
     sent: list[int] = []
-    with (
-        LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    with cluster_here(n_workers, threads_per_worker=1) as client:
         train_on(client, rows_of_table(client, warm), engine="cpu")
         rows = rows_of_table(client, table)
         for _ in range(repeats):

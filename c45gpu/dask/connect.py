@@ -13,6 +13,12 @@ from c45gpu.errors import EngineError, MissingPackageError, OptionError
 if TYPE_CHECKING:
     from distributed import Client as Client  # for whoever may not know Dask
 
+WATCHING: Final = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+}
 PATIENCE: Final = 30  # seconds that a cluster may take to have its first worker
 
 
@@ -88,11 +94,10 @@ def cluster_of(where: str, patience: float = PATIENCE) -> Iterator[Client]:
         When it is neither.
     """
     require_packages()
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     if where.startswith("local"):
-        how = {"processes": True, "dashboard_address": ":0", "silence_logs": logging.ERROR}
-        with LocalCluster(**_local(where), **how) as cluster, Client(cluster, set_as_default=False) as client:
+        with cluster_here(*_local(where)) as client:
             yield client
         return
     try:
@@ -107,14 +112,34 @@ def cluster_of(where: str, patience: float = PATIENCE) -> Iterator[Client]:
         yield client
 
 
-def _local(where: str) -> dict[str, int]:
+@contextmanager
+def cluster_here(n_workers: int, threads_per_worker: int) -> Iterator[Client]:
+    """A client of a new cluster of processes of this machine, for as long as it is needed.
+
+    What Dask watches them by, for its pages, is turned down: it takes a tenth of a core (:data:`WATCHING`).
+    """
+    require_packages()
+    import dask
+    from distributed import Client, LocalCluster
+
+    size = {"n_workers": n_workers, "threads_per_worker": threads_per_worker}
+    how = {"processes": True, "dashboard_address": ":0", "silence_logs": logging.ERROR}
+    with (
+        dask.config.set(WATCHING),
+        LocalCluster(**size, **how) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _local(where: str) -> tuple[int, int]:
     from c45gpu.kernels.cpu_crew import cores
 
     number = re.fullmatch(r"local:([1-9]\d*)", where)
     if number is None:
         raise OptionError(f"{where!r} is no cluster: write local:N for N workers of this machine, such as local:2")
     n_workers = int(number[1])
-    return {"n_workers": n_workers, "threads_per_worker": max(1, cores() // n_workers)}
+    return n_workers, max(1, cores() // n_workers)
 
 
 def require_workers(client: Client, patience: float = PATIENCE) -> list[str]:

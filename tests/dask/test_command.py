@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
+import dask
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
@@ -16,6 +17,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from c45gpu.cli import main
+from c45gpu.dask.connect import cluster_here
 from c45gpu.induction.checkpoint import Checkpoint
 from tests.dask.threads import client
 
@@ -48,6 +50,13 @@ def ran(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Told:
     assert main(arguments) == 0
     said = capsys.readouterr()
     return said.out.partition('"training": ')[0], said.err  # how training went differs
+
+
+def test_a_cluster_of_this_machine_is_watched_less_and_no_other_is() -> None:
+    profiled, before = "distributed.worker.profile.enabled", dask.config.get("distributed.worker.profile.enabled")
+    with cluster_here(1, 1) as client:
+        assert list(client.run(dask.config.get, profiled).values()) == [False]
+    assert dask.config.get(profiled) == before
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["-m", "5", "--class-weight", "balanced"]], ids=str)
