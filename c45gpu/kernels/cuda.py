@@ -169,7 +169,6 @@ class CudaEngine:
             settings=settings,
             counted=problem.whole and bool((problem.units == 1).all()),
             even=bool((problem.units == settings.case_units).all()),
-            heavy=bool((problem.units > 0).all()),
             columns=columns,
             classes=classes,
             h=self._device.up(table_of_h(int(problem.units.sum()), settings.scale_bits)),

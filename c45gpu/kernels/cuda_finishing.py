@@ -36,7 +36,7 @@ class Finisher:
 
     def __init__(self, device: Device, training: Training, facts: Facts, may_finish: bool) -> None:
         self._device, self._training, self._settings = device, training, training.settings
-        self._may_finish = training.heavy and may_finish and not self._codes_are_near()
+        self._may_finish = may_finish and not self._codes_are_near()
         self._number_type = np.int32 if training.counted else np.int64  # class weights are in units
         self._facts = Facts(device.up(facts.zero_bound), device.up(facts.averaged))
         self._attributes = Attributes(device.up(training.continuous), device.up(training.columns.code_of))

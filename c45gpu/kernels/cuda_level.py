@@ -77,8 +77,6 @@ class Training:
         Every case counts 1 and no value is unknown.
     even : bool
         All cases count the same before they are divided.
-    heavy : bool
-        None counts less than a unit.
     columns : Columns
     classes : device array of uint16, shape (n_cases,)
     h : device array of int64
@@ -99,7 +97,6 @@ class Training:
     settings: Settings
     counted: bool
     even: bool
-    heavy: bool
     columns: Columns
     classes: Any
     h: Any
