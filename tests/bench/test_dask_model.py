@@ -14,7 +14,7 @@ from c45gpu import train
 from c45gpu.model.validate import FIELD_TYPES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scaling.md").read_text("utf-8")
-GIVEN = dask_model.Given(10**9, 100, 100, 16, 4, 10**7, 18, 1.25e9)
+GIVEN = dask_model.Given(10**9, 100, 100, 16, 4, 10**7, 16, 1.25e9)
 
 
 def test_bytes_of_a_node_are_those_of_a_tree() -> None:
