@@ -12,10 +12,12 @@ MOST_ROWS_OF_REFERENCE = 100_000
 
 
 class Trained(NamedTuple):
-    """A model, and what the clock said: before, after each level, after growing and pruning."""
+    """A model, and what the clock said: before, after each level, when pruning began, and in the end."""
 
     model: Any
     ticks: list[float]
+    pruning: float
+    end: float
 
 
 class Ours(ArrayPeer):
@@ -70,9 +72,14 @@ class Ours(ArrayPeer):
         from c45gpu.induction.options import Options
         from c45gpu.induction.train import train
 
+        began: dict[str, float] = {}
+
+        def note(stage: Any) -> None:
+            began.setdefault(stage.name, time.perf_counter())
+
         ticks, options = [time.perf_counter()], Options(threshold_cost=self.threshold_cost)
-        model = train(cases, options, self.engine, lambda _: ticks.append(time.perf_counter()))
-        return Trained(model, [*ticks, time.perf_counter()])
+        model = train(cases, options, self.engine, lambda _: ticks.append(time.perf_counter()), stages=note)
+        return Trained(model, ticks, began["pruning"], time.perf_counter())
 
     def predict(self, model: Trained, cases: Any) -> Column:
         """All cases at once, by the same engine."""
@@ -89,7 +96,11 @@ class Ours(ArrayPeer):
         return Shape(model.model.pruned.n_leaves, model.model.pruned.depth)
 
     def phases(self, model: Trained) -> dict[str, float]:
-        """Up to the end of the first level (sorting is in it), of the other levels, and of all that follows."""
-        start, *levels, end = model.ticks
-        first, last = (levels[0], levels[-1]) if levels else (end, end)
-        return {"sort_and_first_level": first - start, "other_levels": last - first, "prune": end - last}
+        """Up to the end of the first level (sorting is in it), of the tree as grown, and of the pruned one."""
+        start, *levels = model.ticks
+        first = levels[0] if levels else model.pruning
+        return {
+            "sort_and_first_level": first - start,
+            "other_levels": model.pruning - first,
+            "prune": model.end - model.pruning,
+        }
