@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from itertools import zip_longest
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -12,9 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import validate_data
 
-from c45gpu.data.devicearrays import on_device
 from c45gpu.data.table import Table
 from c45gpu.data.values import Unseen
 from c45gpu.errors import DataError
@@ -23,13 +20,13 @@ from c45gpu.induction.options import Criterion, CutPoints, Features, Options, Pr
 from c45gpu.induction.path import PruningPath, pruning_path
 from c45gpu.induction.train import train
 from c45gpu.model.store import Model
-from c45gpu.samples import as_counts, labels_of_samples, plain
+from c45gpu.samples import FromSamples, as_counts, labels_of_samples, plain
 
 FromDtype = Literal["from_dtype"]
 ClassWeight = dict[Any, float] | Literal["balanced"] | None
 
 
-class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class C45Classifier(FittedTree, FromSamples, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A C4.5 decision tree.
 
     Parameters
@@ -286,33 +283,3 @@ class C45Classifier(FittedTree, ClassifierMixin, BaseEstimator):  # type: ignore
         from c45gpu.data.costsfile import costs_of_pairs
 
         return costs_of_pairs(self.costs, self.classes_.tolist()) if isinstance(self.costs, dict) else self.costs
-
-    def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
-        if hasattr(X, "columns") or (hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")):
-            from c45gpu.data.frames import as_frame, from_frame
-
-            X = as_frame(X)
-            self._require_features(X, reset=reset)
-            return from_frame(X, **how)
-        from c45gpu.data.arrays import from_arrays
-
-        if on_device(X):  # scikit-learn would fetch it; what it checks, from_arrays does
-            table = from_arrays(X, **how)
-            if reset:
-                self.__dict__.pop("feature_names_in_", None)
-                self.n_features_in_ = len(table.schema.attributes)
-            return table
-        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-        return from_arrays(values, **how)
-
-    def _require_features(self, X: Any, *, reset: bool) -> None:
-        """Refuse features that are not those of training, or learn which there are."""
-        try:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        except ValueError as fault:
-            raise fault if reset else DataError(f"{fault}{self._misplaced(X)}") from None
-
-    def _misplaced(self, X: Any) -> str:
-        names, due = list(getattr(X, "column_names", X.columns)), self.feature_names_in_.tolist()
-        at, (one, other) = next((at, pair) for at, pair in enumerate(zip_longest(names, due)) if pair[0] != pair[1])
-        return f"Column {at} is {one!r} where {other or 'none'!r} is due: give X[list(fitted.feature_names_in_)]"

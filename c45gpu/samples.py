@@ -1,16 +1,21 @@
-"""Labels, weights and parameters as scikit-learn's users give them, as the layers below take them."""
+"""Samples, labels, weights and parameters as scikit-learn's users give them, as the layers below take them."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any, Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from c45gpu.data.devicearrays import on_device
+from c45gpu.errors import DataError
+
+if TYPE_CHECKING:
+    from c45gpu.data.table import Table
 
 PART_OF_ONE: Final = 1e-6
 
@@ -54,3 +59,40 @@ def plain(value: Any) -> Any:
     if isinstance(value, numbers.Integral):
         return int(value)
     return float(value) if isinstance(value, numbers.Real) else value
+
+
+class FromSamples:
+    """An estimator that makes tables of samples: of arrays, of data frames, and of what is on a device."""
+
+    feature_names_in_: npt.NDArray[Any]
+    n_features_in_: int
+
+    def _table(self, X: Any, *, reset: bool, **how: Any) -> Table:
+        if hasattr(X, "columns") or (hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")):
+            from c45gpu.data.frames import as_frame, from_frame
+
+            X = as_frame(X)
+            self._require_features(X, reset=reset)
+            return from_frame(X, **how)
+        from c45gpu.data.arrays import from_arrays
+
+        if on_device(X):  # scikit-learn would fetch it; what it checks, from_arrays does
+            table = from_arrays(X, **how)
+            if reset:
+                self.__dict__.pop("feature_names_in_", None)
+                self.n_features_in_ = len(table.schema.attributes)
+            return table
+        values = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return from_arrays(values, **how)
+
+    def _require_features(self, X: Any, *, reset: bool) -> None:
+        """Refuse features that are not those of training, or learn which there are."""
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except ValueError as fault:
+            raise fault if reset else DataError(f"{fault}{self._misplaced(X)}") from None
+
+    def _misplaced(self, X: Any) -> str:
+        names, due = list(getattr(X, "column_names", X.columns)), self.feature_names_in_.tolist()
+        at, (one, other) = next((at, pair) for at, pair in enumerate(zip_longest(names, due)) if pair[0] != pair[1])
+        return f"Column {at} is {one!r} where {other or 'none'!r} is due: give X[list(fitted.feature_names_in_)]"

@@ -256,7 +256,7 @@ def test_an_estimator_leaves_arrays_where_they_are(
     here = C45Classifier(engine="reference", **how).fit(X, y)
     expected, labels = here.predict_proba(X), here.predict(X)
     monkeypatch.delattr(DeviceColumn, "on_host")
-    monkeypatch.setattr("c45gpu.estimator.validate_data", None)
+    monkeypatch.setattr("c45gpu.samples.validate_data", None)
     there = C45Classifier(engine=engine_of(cupy), **how).fit(kind(X), kind(y))  # type: ignore[arg-type]
     assert there.unpruned_tree_.equals(here.unpruned_tree_)
     assert there.tree_.equals(here.tree_)
