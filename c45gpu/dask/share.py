@@ -26,7 +26,7 @@ from c45gpu.dask.packed import Packed, pack, unpacked
 from c45gpu.dask.replay import Tests
 from c45gpu.data.schema import Schema
 from c45gpu.data.table import Table
-from c45gpu.induction.grow import thresholds
+from c45gpu.induction.cuts import thresholds
 from c45gpu.induction.problem import units_of
 from c45gpu.kernels.cpu import CpuEngine
 from c45gpu.kernels.cpu_apart import SortedCases, SortedColumns

@@ -13,7 +13,7 @@ from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
 from c45gpu.formulas import EPSILON, information_of
 from c45gpu.induction.costs import class_factors, scaled
-from c45gpu.induction.grow import thresholds
+from c45gpu.induction.cuts import thresholds
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prunings import held_out

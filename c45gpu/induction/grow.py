@@ -13,14 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.choose import NO_TEST
-from c45gpu.data.table import Floats, Table
+from c45gpu.data.table import Table
 from c45gpu.induction.apart import load_apart
 from c45gpu.induction.checkpoint import Kept
+from c45gpu.induction.cuts import Cuts
 from c45gpu.induction.groups import Groups, ragged
+from c45gpu.induction.later import Later
 from c45gpu.induction.limits import Keys, Limits, Stops, branch_keys, drawn, root_key
 from c45gpu.induction.progress import Progress
 from c45gpu.kernels.engine import Engine
-from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits, Subtrees
+from c45gpu.kernels.level import Children, Frontier, Int64s, Problem, Splits
+from c45gpu.kernels.level_engine import GrownLevel, LevelEngine
 from c45gpu.model.growing import GrowingTree, Growth
 from c45gpu.model.tree import Tree
 
@@ -117,10 +120,7 @@ class Grower:
     at : Beginning, optional
         Nodes of a tree to grow below, instead of a tree of its own.
 
-    Attributes
-    ----------
-    growing : GrowingTree
-        The tree as far as it is grown.
+    Where the host has no say in the choice of tests, an engine that can takes each level by itself.
     """
 
     def __init__(
@@ -131,26 +131,48 @@ class Grower:
         limits: Limits | None = None,
         at: Beginning | None = None,
     ) -> None:
-        self._engine, self._problem, self._whole, self._limits = engine, problem, whole, limits or Limits()
+        self._engine, self._problem, self._limits = engine, problem, limits or Limits()
         self._used = np.array(problem.used, np.int64)
-        self._groups = Groups(engine, problem)
+        self._groups, self._cuts = Groups(engine, problem), Cuts(engine, problem, whole)
+        alone = problem.may_finish and self._limits.n_features is None
+        self._levels = engine if alone and isinstance(engine, LevelEngine) else None
+        self._later = None if self._levels is None else Later(self._levels, self._cuts)
         if at is None:
             frontier = engine.load(problem)
-            self.growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
+            self._growing = GrowingTree(problem.table.schema, problem.settings.case_units, frontier.class_weights)
             nodes = Open(np.zeros(1, np.int64), root_key(self._limits.seed), np.zeros(1, np.int64))
         else:
-            self.growing, nodes = at.growing, at.nodes
+            self._growing, nodes = at.growing, at.nodes
             frontier = at.frontier(engine, problem)
         self._depth = int(nodes.depth.max(initial=0))
         self._advance(frontier, nodes.node, nodes.key)
 
     def __iter__(self) -> Iterator[Progress]:
         while len(self._open) and self._depth != self._limits.max_depth:
-            splits = self._chosen()
-            children = self._engine.split(splits)
-            self._add(splits, children)
+            if self._levels is None:
+                splits = self._chosen()
+                self._add(splits, self._engine.split(splits))
+            else:
+                self._add_level(self._levels.grow_level())
             self._depth += 1
             yield self._progress()
+        self.settle()
+
+    def settle(self) -> None:
+        """Put what the engine kept for later into the tree."""
+        if self._later is not None:
+            self._later.put_into(self._growing)
+
+    @property
+    def growing(self) -> GrowingTree:
+        """The tree as far as it is grown."""
+        self.settle()
+        return self._growing
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes so far, but for those that the engine tells later."""
+        return self._growing.n_nodes
 
     @property
     def open(self) -> Open:
@@ -191,85 +213,40 @@ class Grower:
 
     def _add(self, splits: Splits, children: Children) -> None:
         """Add the branches of the nodes that were split."""
-        k, m = len(splits), len(children.split)
+        threshold = self._cuts.thresholds(splits.attribute, children.below, children.above)
+        self._add_branches(splits, threshold, children.frontier, children.split, children.branch)
+
+    def _add_level(self, grown: GrownLevel) -> None:
+        """The same where the engine chose; what it tells later is noted before the next nodes are open."""
+        tested, taken = self._open[grown.splits.node], self._open[grown.taken]
+        if self._later is not None:
+            self._later.note(tested, grown.splits.attribute, taken)
+        no_thresholds = np.full(len(grown.splits), np.nan)
+        self._add_branches(grown.splits, no_thresholds, grown.frontier, grown.split, grown.branch)
+
+    def _add_branches(
+        self, splits: Splits, threshold: npt.NDArray[np.float64], frontier: Frontier, split: Int64s, branch: Int64s
+    ) -> None:
+        k, m = len(splits), len(split)
         growth = Growth(
-            parent=np.concatenate([-1 - self._open[splits.node], children.split]),
-            branch=np.concatenate([np.zeros(k, np.int64), children.branch]),
+            parent=np.concatenate([-1 - self._open[splits.node], split]),
+            branch=np.concatenate([np.zeros(k, np.int64), branch]),
             attribute=np.concatenate([self._used[splits.attribute], np.full(m, -1)]),
-            threshold=np.concatenate(
-                [self._thresholds(splits.attribute, children.below, children.above), np.full(m, np.nan)]
-            ),
-            class_units=np.concatenate([self._open_weights[splits.node], children.frontier.class_weights]),
+            threshold=np.concatenate([threshold, np.full(m, np.nan)]),
+            class_units=np.concatenate([self._open_weights[splits.node], frontier.class_weights]),
             group_start=np.concatenate([splits.group_start, np.full(m, splits.group_start[-1])]),
             group_branch=splits.group_branch,
         )
-        keys = branch_keys(self._keys[splits.node[children.split]], children.branch)
-        self._advance(children.frontier, self.growing.add(growth)[k:], keys)
+        keys = branch_keys(self._keys[splits.node[split]], branch)
+        self._advance(frontier, self._growing.add(growth)[k:], keys)
 
     def _advance(self, frontier: Frontier, nodes: Int64s, keys: Keys) -> None:
         """The frontier's nodes have these numbers; add what the engine finished, and go on with those that are open."""
         if frontier.finished is not None:
-            self._graft(frontier.finished, nodes)
+            self._growing.add(self._cuts.grafts(frontier.finished, nodes))
         self._open, self._open_weights = nodes[frontier.open], frontier.class_weights[frontier.open]
         self._keys = keys[frontier.open]
 
-    def _graft(self, subtrees: Subtrees, nodes: Int64s) -> None:
-        parent, root = subtrees.parent.copy(), subtrees.parent < 0
-        parent[root] = -1 - nodes[-1 - parent[root]]
-        attribute, tested = subtrees.attribute.copy(), subtrees.attribute >= 0
-        attribute[tested] = self._used[attribute[tested]]
-        growth = Growth(
-            parent=parent,
-            branch=subtrees.branch,
-            attribute=attribute,
-            threshold=self._thresholds(subtrees.attribute, subtrees.below, subtrees.above),
-            class_units=subtrees.class_weights,
-        )
-        self.growing.add(growth)
-
-    def _thresholds(self, attribute: Int64s, below: Int64s, above: Int64s) -> npt.NDArray[np.float64]:
-        """For each test on a continuous attribute its threshold, NaN for the others."""
-        threshold = np.full(len(attribute), np.nan)
-        continuous = below >= 0
-        for a in np.unique(attribute[continuous]).tolist():
-            here = continuous & (attribute == a)
-            distinct, low, high = self._engine.distinct(a), below[here], above[here]
-            if self._whole is not None:
-                values, distinct = distinct, self._whole.distinct(int(self._used[a]))
-                low, high = np.searchsorted(distinct, values[low]), np.searchsorted(distinct, values[high])
-            threshold[here] = thresholds(distinct, low, high, self._release8)
-        return threshold
-
-    @property
-    def _release8(self) -> bool:
-        return self._problem.settings.gap > 0
-
     def _progress(self) -> Progress:
         weight = int(self._open_weights.sum())
-        return Progress(self._depth, self.growing.n_nodes, len(self._open), weight / self._problem.settings.case_units)
-
-
-def thresholds(distinct: Floats, below: Int64s, above: Int64s, release8: bool) -> npt.NDArray[np.float64]:
-    """The threshold of each cut: the greatest value of the whole column that does not exceed the midpoint.
-
-    Parameters
-    ----------
-    distinct : ndarray
-        Sorted distinct values of the column.
-    below, above : ndarray of int64
-        Ranks of the values on both sides of each cut. The threshold never reaches the upper one.
-    release8 : bool
-        Take the midpoint in float32.
-
-    Returns
-    -------
-    ndarray of float64
-    """
-    low, high = distinct[below].astype(np.float64), distinct[above].astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        middle = np.where(np.isfinite(low + high), (low + high) / 2, low / 2 + high / 2)
-        rounded = middle.astype(np.float32 if release8 else distinct.dtype)
-    if not release8:  # the greatest number of the column's precision that is not above the midpoint finds the same rank
-        rounded = np.where(rounded > middle, np.nextafter(rounded, distinct.dtype.type(-np.inf)), rounded)
-    rank = np.searchsorted(distinct, rounded.astype(distinct.dtype), side="right") - 1
-    return distinct[np.clip(rank, below, above - 1)].astype(np.float64)
+        return Progress(self._depth, self.n_nodes, len(self._open), weight / self._problem.settings.case_units)

@@ -37,15 +37,15 @@ def grown_by(begin: Callable[[], AnyGrower], watch: Watch = NOBODY, checkpoint: 
     watch.at("sorting")
     grower = begin()
     watch.at("growing")
-    nodes = grower.growing.n_nodes
+    nodes = grower.n_nodes
     try:
         for step in grower:
-            nodes = grower.growing.n_nodes
+            nodes = grower.n_nodes
             if checkpoint is not None:
                 checkpoint.offer(grower)
             watch.grown(step)
     except KeyboardInterrupt:
-        if checkpoint is not None and grower.growing.n_nodes == nodes:  # nothing is half done
+        if checkpoint is not None and grower.n_nodes == nodes:  # nothing is half done
             checkpoint.keep(grower)
         raise
     return grower.tree

@@ -68,7 +68,20 @@ class ResumedGrower:
     ) -> None:
         self._engine, self._problem, self._limits = engine, problem, limits or Limits()
         self._whole = whole
-        self.growing, self.open = growing, open_nodes
+        self._growing, self.open = growing, open_nodes
+        self._part: Grower | None = None  # of the open nodes that are grown now
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes so far, but for those that the engine tells later."""
+        return self._growing.n_nodes
+
+    @property
+    def growing(self) -> GrowingTree:
+        """The tree as far as it is grown."""
+        if self._part is not None:
+            self._part.settle()
+        return self._growing
 
     def __iter__(self) -> Iterator[Progress]:
         pending, instances = self.open, instances_at(self.growing, self._problem, self.open.node)
@@ -77,7 +90,7 @@ class ResumedGrower:
             here = slice(start[first], start[stop])
             later, pending_weight = pending.taken(slice(stop, None)), int(instances.units[start[stop] :].sum())
             grower = self._grower(pending.taken(slice(first, stop)), Instances(*(x[here] for x in instances)), first)
-            self.open = grower.open.joined(later)
+            self.open, self._part = grower.open.joined(later), grower
             for step in grower:
                 self.open = grower.open.joined(later)
                 weight = step.open_weight + pending_weight / self._problem.settings.case_units

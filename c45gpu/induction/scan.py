@@ -17,7 +17,7 @@ from c45gpu.choose import NO_AVERAGE, NO_TEST, Facts, choose, is_leaf, net_gain,
 from c45gpu.data.table import Table
 from c45gpu.formulas import EPSILON, information_of
 from c45gpu.grouping import NO_GROUPS
-from c45gpu.induction.grow import thresholds
+from c45gpu.induction.cuts import thresholds
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.kernels.descend import divide, sums

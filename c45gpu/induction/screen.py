@@ -118,6 +118,11 @@ class ScreenedGrower:
             yield Progress(branch.depth + 1, nodes, opened, weight / self._problem.settings.case_units)
 
     @property
+    def n_nodes(self) -> int:
+        """Nodes so far."""
+        return self.growing.n_nodes
+
+    @property
     def tree(self) -> Tree:
         """The tree as grown, collapsed; the engine is ready to prune it."""
         settings = self._problem.settings

@@ -4,12 +4,14 @@ Long columns are lists, sorted once and then only partitioned; columns with few 
 histograms. Kernels stand in cuda_*.py, one file for each step, and take their array module as an argument, so that
 all of this runs without a GPU on NumPy and an emulator of CUDA (tests/cuda_emulator).
 
-    load    build_columns: sort                                        cuda_sort.py
+    load    sort                                                       cuda_loading.py, cuda_sort.py
     score   tiles' class counts, their scan, cuts; histograms          cuda_score.py, cuda_codes.py
-    choose  on the host
+    choose  on the host, or all nodes of a level on the device         cuda_choose.py
     split   branch of each instance, totals of the branches            cuda_mark.py
             partition of instances and lists                           cuda_move.py, cuda_entries.py
             subtrees of small nodes                                    cuda_finish.py, cuda_finish_divided.py
+
+Where the host has no say in the choice, a level is one step with one transfer (cuda_advance.py).
 """
 
 from __future__ import annotations
@@ -24,13 +26,16 @@ import numpy.typing as npt
 from c45gpu.choose import is_leaf
 from c45gpu.data.table import Floats, Table
 from c45gpu.errors import EngineError
-from c45gpu.formulas import q_log_q
 from c45gpu.kernels.cpu_nodes import choose_nodes
+from c45gpu.kernels.cuda_advance import Advancer
 from c45gpu.kernels.cuda_card import CudaLauncher, free_memory, missing
-from c45gpu.kernels.cuda_codes import packs_of
-from c45gpu.kernels.cuda_device import TABLE_UNITS, Device, Done, Launcher, Sizes
-from c45gpu.kernels.cuda_finishing import Finisher
+from c45gpu.kernels.cuda_device import Device, Done, Launcher, Sizes
+from c45gpu.kernels.cuda_finishing import Finisher, joined
+from c45gpu.kernels.cuda_grouping import Slots
+from c45gpu.kernels.cuda_judging import Told, judged, of_slots, sides_of, told_of_slots
+from c45gpu.kernels.cuda_later import Later
 from c45gpu.kernels.cuda_level import Level, Training
+from c45gpu.kernels.cuda_loading import root_of, training_of
 from c45gpu.kernels.cuda_moving import Mover
 from c45gpu.kernels.cuda_plan import needs_of, require
 from c45gpu.kernels.cuda_prune import WholePlacement
@@ -39,8 +44,7 @@ from c45gpu.kernels.cuda_prune_divided import DividedPlacement
 from c45gpu.kernels.cuda_route import route
 from c45gpu.kernels.cuda_scoring import Scorer
 from c45gpu.kernels.cuda_siblings import Kept
-from c45gpu.kernels.cuda_sort import build_columns, unknown_codes
-from c45gpu.kernels.cuda_splitting import Splitter
+from c45gpu.kernels.cuda_splitting import Splitter, asked_by_host
 from c45gpu.kernels.cuda_values import Values
 from c45gpu.kernels.engine import PlacedCases
 from c45gpu.kernels.level import (
@@ -52,11 +56,11 @@ from c45gpu.kernels.level import (
     Int64s,
     Problem,
     Splits,
+    Subtrees,
     Taken,
 )
+from c45gpu.kernels.level_engine import Details, GrownLevel
 from c45gpu.model.tree import Tree, ranges
-
-H_AT_A_TIME = 1 << 16
 
 
 class CudaEngine:
@@ -118,27 +122,12 @@ class CudaEngine:
         self._let_go()  # of the problem before, if there was one
 
     def _loaded(self, problem: Problem) -> Frontier:
-        self._training = self._trained(problem)
-        columns, table, settings = self._training.columns, problem.table, problem.settings
-        totals = np.bincount(table.classes, weights=problem.units, minlength=settings.n_classes).astype(np.int64)[None]
-        is_open = ~is_leaf(totals.sum(1), totals.max(1), settings)
-        stops = [np.cumsum(columns.counts[chunk.first : chunk.stop]) for chunk in columns.chunks]
-        stop = np.concatenate([np.zeros(0, np.int64), *stops])
-        self._finisher = Finisher(self._device, self._training, problem.facts, problem.may_finish)
-        self._level = Level(
-            start=np.zeros(1, np.int64),
-            stop=np.array([table.n_cases]),
-            weight=totals.sum(1),
-            cases=self._device.xp.arange(table.n_cases, dtype=np.int32),
-            units=self._device.up(np.zeros(0, np.int64) if self._training.counted else problem.units),
-            list_start=(stop - columns.counts)[:, None],
-            list_stop=stop[:, None],
-            list_tile=np.zeros((len(stop), 1), np.int64),
-            chunks=columns.chunks,
-            layout=columns.layout,
-            parent=np.full(1, -1, np.int64),
-            siblings=np.ones(1, np.int64),
-        )
+        self._training = training_of(self._device, problem, self._sizes, self._free)
+        self._finisher = Finisher(self._device, self._training, problem.may_finish)
+        self._later = Later(self._device, self._training, self._finisher, self._values)
+        self._level = root_of(self._device, self._training, problem)
+        totals = self._level.class_weights
+        is_open = ~is_leaf(totals.sum(1), totals.max(1), problem.settings)
         return self._advance(totals, is_open)
 
     def _advance(self, class_weights: Int64s, is_open: Bools) -> Frontier:
@@ -146,39 +135,27 @@ class CudaEngine:
         position = np.flatnonzero(is_open)
         if not len(position) or (self._problem.forest and self._level.parent[0] < 0):
             return Frontier(class_weights, is_open)
-        left, finished = self._device.persist(
-            lambda: self._finisher.run(self._level, position, class_weights[position]), self._shrink
-        )
-        self._level = self._level.only(left)
-        if finished is not None:
-            sides = (finished.attribute, finished.below, finished.above)
-            below, above = self._values.ranks(*sides, self._training.continuous)
-            finished = replace(finished, below=below, above=above)
+        is_left, finished = self._device.persist(lambda: self._finished(position), self._shrink)
+        self._level = self._level.only(np.flatnonzero(is_left))
         still_open = np.zeros_like(is_open)
-        still_open[position[left]] = True
+        still_open[position[is_left]] = True
         return Frontier(class_weights, still_open, finished)
 
-    def _trained(self, problem: Problem) -> Training:
-        schema, settings = problem.table.schema, problem.settings
-        used = [schema.attributes[a] for a in problem.used]
-        continuous = np.array([a.kind == "continuous" for a in used], np.bool_)
-        classes = self._device.xp.asarray(problem.table.classes_in_place()).astype(np.uint16)
-        columns = build_columns(self._device, problem, classes, self._free)
-        first = self._device.down(columns.codes.first)
-        return Training(
-            settings=settings,
-            counted=problem.whole and bool((problem.units == 1).all()),
-            even=bool((problem.units == settings.case_units).all()),
-            columns=columns,
-            classes=classes,
-            h=self._device.up(table_of_h(int(problem.units.sum()), settings.scale_bits)),
-            n_branches=np.where(continuous, 2, [len(a.values) for a in used]).astype(np.int64),
-            listed=np.flatnonzero(columns.list_of >= 0),
-            continuous=continuous,
-            n_codes=int(first[-1]),
-            packs=self._device.up(packs_of(first, settings.n_classes, self._sizes.shared_cells)),
-            unknown_codes=unknown_codes(self._device.xp, columns.codes),
-        )
+    def _finished(self, position: Int64s) -> tuple[Bools, Subtrees | None]:
+        """Which nodes are too large to be finished, and the subtrees of the others, given their positions."""
+        device, finisher, parts = self._device, self._finisher, []
+        is_left = np.ones(len(position), np.bool_)
+        for how, nodes in finisher.batches(self._level):
+            running = finisher.begin(self._level, nodes, how)
+            gathered = finisher.gather(running, device.down(running.rows))
+            parts.append(finisher.subtrees(gathered, device.down(gathered.table), position[gathered.nodes]))
+            is_left[gathered.nodes] = False
+        if not parts:
+            return is_left, None
+        finished = joined(parts)
+        sides = finished.attribute, finished.below, finished.above
+        below, above = self._values.ranks(*sides, self._training.continuous)
+        return is_left, replace(finished, below=below, above=above)
 
     def distinct(self, attribute: int) -> Floats:
         """Sorted distinct values of a continuous column, sorted again on the device when first asked for."""
@@ -212,16 +189,34 @@ class CudaEngine:
     def split(self, splits: Splits) -> Children:
         """Send the cases of open nodes down the branches."""
         self._kept, self._to_keep = self._to_keep, None
-        splitter = Splitter(self._device, self._training, self._level, splits)
-        marked = self._device.persist(splitter.mark, self._shrink)
-        mover = Mover(self._device, self._training, self._level, splits, marked)
+        device, training, level = self._device, self._training, self._level
+        asked = asked_by_host(device, training, level, splits)
+        marked = device.persist(Splitter(device, training, level, asked).mark, self._shrink)
+        slots = Slots(asked.node, asked.tests.slot_start, asked.n_slots, asked.widest, asked.slot_start)
+        mover = Mover(device, training, level, marked, slots)
         lengths = mover.count()
-        divided, division = self._device.persist(lambda: splitter.judge(marked, lengths), self._shrink)
+        of_all = [*marked.sides, marked.room[-1:], *of_slots(marked, lengths, 0, asked.n_slots)]
+        below, above, spread, *found = device.persist(lambda: device.down_all(of_all), self._shrink)
+        told = Told(*told_of_slots(found, training.settings.n_classes), below, above, int(spread.sum()))
+        divided, division = judged(training, level, splits, mover.start, told)
         self._level = mover.run(division)
-        below, above = self._ranks_of_sides(splits, divided.below, divided.above)
-        split = np.searchsorted(splitter.slot_start, divided.held, side="right") - 1
-        branch = divided.held - splitter.slot_start[split]
-        return Children(self._advance(divided.units, divided.is_open), split, branch, below, above)
+        below, above = self._ranks_of_sides(splits, below, above)
+        frontier = self._advance(divided.units, divided.is_open)
+        return Children(frontier, divided.split, divided.branch, below, above)
+
+    def grow_level(self) -> GrownLevel:
+        """Choose the tests of all open nodes, and split them: one transfer, see :mod:`.cuda_advance`."""
+        of_all = self._device, self._training, self._level, lambda: self._kept
+        step = Advancer(*of_all, self._finisher, self._later, self._shrink).run()
+        self._level, self._kept, self._to_keep = step.level, step.to_keep, None
+        sides = sides_of(self._training, step.splits, step.below, step.above)
+        self._later.add((step.splits.attribute, *sides), step.taken, step.gathered)
+        frontier = Frontier(step.divided.units, step.divided.is_open)
+        return GrownLevel(step.splits, step.taken, frontier, step.divided.split, step.divided.branch)
+
+    def details(self) -> Details:
+        """What the levels since the last time did not tell: one transfer, and one for values on the device."""
+        return self._device.persist(self._later.told, self._shrink)
 
     def instances(self, nodes: Int64s) -> Instances:
         """The instances of some open nodes."""
@@ -234,13 +229,14 @@ class CudaEngine:
 
     def taken(self, splits: Splits) -> Taken:
         """Which branches the cases would take by some splits."""
-        splitter = Splitter(self._device, self._training, self._level, splits)
+        asked = asked_by_host(self._device, self._training, self._level, splits)
+        splitter = Splitter(self._device, self._training, self._level, asked)
         branch, below, above = splitter.taken(self._device.persist(splitter.mark, self._shrink))
         return Taken(branch, *self._ranks_of_sides(splits, below, above))
 
     def _ranks_of_sides(self, splits: Splits, below: Int64s, above: Int64s) -> Int64s:
         listed = np.append(self._training.columns.list_of >= 0, False)  # the last for what is elsewhere
-        return self._values.ranks(splits.attribute, below, above, listed)
+        return self._values.ranks(splits.attribute, *sides_of(self._training, splits, below, above), listed)
 
     def hold(self, problem: Problem) -> None:
         """Take the cases of a problem that is only to be placed."""
@@ -249,7 +245,7 @@ class CudaEngine:
     def _let_go(self) -> None:
         """Give up what growing needs; its memory goes back to CuPy's pool."""
         self._kept = self._to_keep = None
-        for held in ("_level", "_training", "_finisher"):
+        for held in ("_level", "_training", "_finisher", "_later"):
             self.__dict__.pop(held, None)
 
     def place(self, tree: Tree) -> PlacedCases:
@@ -272,12 +268,3 @@ class CudaEngine:
     def close(self) -> None:
         """Let go of the cases and of all memory."""
         self.__dict__.clear()
-
-
-def table_of_h(total: int, scale_bits: int) -> Int64s:
-    """H of every weight up to the total, or of none where that would be a large table."""
-    table = np.empty(total + 1 if total < TABLE_UNITS else 0, np.int64)
-    for first in range(0, len(table), H_AT_A_TIME):
-        weights = np.arange(first, min(len(table), first + H_AT_A_TIME))
-        table[first : first + len(weights)] = q_log_q(weights, scale_bits)
-    return table

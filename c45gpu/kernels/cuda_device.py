@@ -13,7 +13,7 @@ So the number of launches depends neither on the number of nodes nor on that of 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -142,6 +142,14 @@ class Device:
         self.done = self.done._replace(transfers=self.done.transfers + 1)
         result: npt.NDArray[Any] = self.xp.asnumpy(array)
         return result
+
+    def down_all(self, arrays: Sequence[Any]) -> list[npt.NDArray[Any]]:
+        """Some arrays of one dimension, in one transfer."""
+        sizes = np.array([array.nbytes for array in arrays])
+        parts = [array.view(np.uint8) for array in arrays if len(array)]
+        found = self.down(self.xp.concatenate(parts)) if parts else np.zeros(0, np.uint8)
+        split = np.split(found, np.cumsum(sizes)[:-1])
+        return [part.copy().view(array.dtype) for part, array in zip(split, arrays, strict=True)]
 
     def persist(self, step: Callable[[], T], shrink: Callable[[], None]) -> T:
         """Run a step of the work, and again in smaller chunks as long as the device runs out of memory.

@@ -152,6 +152,8 @@ def count_entries(lists: Lists, parts: Parts, tiles: Tiles, counts: Any, sets: S
     segment, first, stop = tile_range(tile, tiles)
     split = parts.split_of[segment]
     branches = branches_at(split, parts)
+    if branches == 0:
+        return
     ends = scan_size(branches, threads)
     room = ends + 2 * threads
     hold_entries(lists, parts, split, first, stop, mine, room)
@@ -184,6 +186,8 @@ def move_entries(
     segment, first, stop = tile_range(tile, tiles)
     split = parts.split_of[segment]
     branches = branches_at(split, parts)
+    if branches == 0:
+        return
     ends = scan_size(branches, threads)
     room = ends + 2 * threads
     edges = room + 2 * tiles.size

@@ -12,22 +12,13 @@ from typing import Any
 from numba import cuda, int64
 
 from c45gpu.kernels.cuda_codes import Codes
-from c45gpu.kernels.cuda_counts import id_of, is_new, on_device, tile_range
-from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_counts import id_of, is_new, on_device
 from c45gpu.kernels.cuda_entries import moved_word
 from c45gpu.kernels.cuda_finish import Roots
 from c45gpu.kernels.cuda_score import Lists
 
 CODE_SHIFT = 32
 MOST_KEY = (1 << 63) - 1  # comes after all others, also after an unknown code of 31 bits
-
-
-def find_unknown(cases: Any, unknown: Any, tiles: Tiles, found: Any) -> None:
-    """Which segments of instances have a case with an unknown code; a block for each tile."""
-    segment, first, stop = tile_range(int64(cuda.blockIdx.x), tiles)
-    for i in range(first + cuda.threadIdx.x, stop, cuda.blockDim.x):
-        if unknown[cases[i]]:
-            cuda.atomic.max(found, segment, 1)
 
 
 @on_device

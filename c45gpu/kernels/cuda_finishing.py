@@ -1,25 +1,75 @@
-"""Finish the small nodes of a level: which, how many together, and what the host gets of them."""
+"""Finish the small nodes of a level: which, how many together, and what the host gets of them.
+
+The records of subtrees lie far apart on the device until it is known how many there are, then they are put together::
+
+    written    | node 0's . . . . | node 1's . . |        room for twice as many as the node has cases
+    gathered   | node 0's | node 1's |                    what the host fetches
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from c45gpu.choose import Facts
-from c45gpu.kernels.cuda_device import Device, work_for
+from c45gpu.kernels.cuda_device import Device
 from c45gpu.kernels.cuda_finish import Growing, Roots, finish
 from c45gpu.kernels.cuda_finish_divide import Heirs
 from c45gpu.kernels.cuda_finish_divided import finish_divided
-from c45gpu.kernels.cuda_finish_lists import copy_lists, find_unknown, sort_codes
+from c45gpu.kernels.cuda_finish_lists import copy_lists, sort_codes
 from c45gpu.kernels.cuda_finish_move import Records
 from c45gpu.kernels.cuda_finish_plan import NUMBERS, Plan, layout_of, plan
 from c45gpu.kernels.cuda_finish_score import Attributes
 from c45gpu.kernels.cuda_level import Level, Training
 from c45gpu.kernels.cuda_score import Found, Lists
-from c45gpu.kernels.level import Bools, Int64s, Subtrees
+from c45gpu.kernels.level import Int64s, Subtrees
+
+OF_HOST = 5  # numbers of a record that the host asks for, the first five of Records; in tables they stand last
+
+
+class Running(NamedTuple):
+    """Nodes that are being finished together.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64, shape (m,)
+        Of the level.
+    offset : ndarray of int64, shape (m,)
+        Cases of the nodes before.
+    table : device array of int32 or int64, shape (numbers + classes, room for records)
+    rows : device array of int64, shape (m,)
+        Records of each node once it is finished, 0 where it did not fit.
+    may_fail : bool
+        A node may not fit.
+    """
+
+    nodes: Int64s
+    offset: Int64s
+    table: Any
+    rows: Any
+    may_fail: bool
+
+
+class Gathered(NamedTuple):
+    """Their records, one after the other.
+
+    Attributes
+    ----------
+    nodes, offset : ndarray of int64, shape (m,)
+        As of :class:`Running`, those that fitted.
+    rows : ndarray of int64, shape (m,)
+    table : device array of int32 or int64
+        Numbers and class weights, each of all records.
+    """
+
+    nodes: Int64s
+    offset: Int64s
+    rows: Int64s
+    table: Any
 
 
 class Finisher:
@@ -29,41 +79,27 @@ class Finisher:
     ----------
     device : Device
     training : Training
-    facts : Facts
     may_finish : bool
         As of the problem.
     """
 
-    def __init__(self, device: Device, training: Training, facts: Facts, may_finish: bool) -> None:
+    def __init__(self, device: Device, training: Training, may_finish: bool) -> None:
         self._device, self._training, self._settings = device, training, training.settings
         self._may_finish = may_finish and not self._codes_are_near()
         self._number_type = np.int32 if training.counted else np.int64  # class weights are in units
-        self._facts = Facts(device.up(facts.zero_bound), device.up(facts.averaged))
         self._attributes = Attributes(device.up(training.continuous), device.up(training.columns.code_of))
         self._n_attributes = len(training.continuous)
         near_of = np.full(self._n_attributes, -1, np.int64)
         near_of[training.listed] = training.columns.near_of
         self._near_of = device.up(near_of)
 
-    def run(self, level: Level, position: Int64s, class_weights: Int64s) -> tuple[Int64s, Subtrees | None]:
-        """Finish nodes; returns those that are left, and the subtrees of the others.
-
-        Parameters
-        ----------
-        level : Level
-        position : ndarray of int64, shape (m,)
-            Of each node in the frontier.
-        class_weights : ndarray of int64, shape (m, C)
-        """
-        count, parts = level.stop - level.start, []
-        is_left = np.ones(len(count), np.bool_)
+    def batches(self, level: Level) -> Iterator[tuple[Plan, Int64s]]:
+        """The small nodes of a level, as many at a time as there is memory for, and how they are finished."""
+        count = level.stop - level.start
         for how, some in self._planned(level, count) if self._may_finish else ():
             small = some[np.argsort(-count[some], kind="stable")]  # a block that begins last should have little to do
             for batch in _batches(count[small], how.together):
-                nodes = small[batch]
-                part, is_left[nodes] = self._finish(level, nodes, position[nodes], class_weights[nodes], how)
-                parts.append(part)
-        return np.flatnonzero(is_left), None if is_left.all() else _joined(parts)
+                yield how, small[batch]
 
     def _planned(self, level: Level, count: Int64s) -> list[tuple[Plan, Int64s]]:
         """The small nodes without unknown values, and those with some, and how they are finished."""
@@ -78,50 +114,60 @@ class Finisher:
 
     def _whole(self, level: Level, nodes: Int64s) -> Int64s:
         """Those nodes without an unknown value; a case in part has one, the value that it was divided by."""
-        if self._training.counted:
-            return nodes
-        device, count = self._device, level.stop - level.start
-        known = (level.list_stop - level.list_start == count).all(axis=0)
-        nodes = nodes[known[nodes]]
-        if not len(nodes) or not len(self._training.unknown_codes):
-            return nodes
-        found = device.xp.zeros(len(nodes), np.int64)
-        work = work_for(device, level.start[nodes], level.stop[nodes], device.sizes.tile)
-        device.launch(find_unknown, work.n_tiles, level.cases, self._training.unknown_codes, work.tiles, found)
-        complete: Int64s = nodes[device.down(found) == 0]
-        return complete
+        known = (level.list_stop - level.list_start == level.stop - level.start).all(axis=0) & ~level.is_flawed
+        whole: Int64s = nodes[known[nodes]]
+        return whole
 
-    def _finish(
-        self, level: Level, nodes: Int64s, position: Int64s, class_weights: Int64s, how: Plan
-    ) -> tuple[Subtrees, Bools]:
-        """The subtrees of nodes, and which of these were too large in the end."""
+    def begin(self, level: Level, nodes: Int64s, how: Plan) -> Running:
+        """Start to finish nodes, as :meth:`batches` has them."""
         device, count = self._device, (level.stop - level.start)[nodes]
         blocks, n_rows, divided = min(len(nodes), how.blocks), 2 * int(count.sum()), how.room > 1
+        at = NUMBERS - OF_HOST
         table = device.xp.empty((NUMBERS + self._settings.n_classes, n_rows), self._number_type)
         cells = blocks * how.group * self._n_attributes
-        roots = self._roots(level.start[nodes], count, class_weights, how.room)
+        roots = self._roots(level.start[nodes], count, level.class_weights[nodes], how.room)
         cases, units = self._instances(level, roots, how)
         growing = Growing(
             roots=roots,
             lists=self._lists(level, nodes, roots, cases),
             attributes=self._attributes,
             codes=self._training.columns.codes,
-            records=Records(*(*table[:NUMBERS], table[NUMBERS:].reshape(-1))),
+            records=Records._make([*table[at:NUMBERS], *table[:at], table[NUMBERS:].reshape(-1)]),
             marks=device.xp.empty(len(cases), np.int32),
             room=Found(*device.xp.empty((len(Found._fields), cells), np.int64)),
             net=device.xp.empty(cells, np.float64),
         )
         rows = device.xp.empty(len(nodes), np.int64)
         weights = self._training.weights(level)._replace(units=units)
-        task = (weights, self._settings, self._facts, how.group, rows)
+        task = (weights, self._settings, self._training.facts, how.group, rows)
         shared, threads = how.shared_cells(self._settings.n_classes), how.threads
         if divided:
             heirs = self._heirs(len(cases), n_rows)
             device.launch(finish_divided, blocks, growing, heirs, *task, shared_cells=shared, threads=threads)
         else:
             device.launch(finish, blocks, growing, *task, shared_cells=shared, threads=threads)
-        written = device.down(rows)
-        return self._collected(table, written, np.cumsum(count) - count, position), written == 0
+        return Running(nodes, np.cumsum(count) - count, table, rows, divided)
+
+    def gather(self, running: Running, rows: Int64s) -> Gathered:
+        """Put the records of finished nodes together, given how many each has."""
+        device, fits = self._device, rows > 0
+        nodes, offset, rows = running.nodes[fits], running.offset[fits], rows[fits]
+        shift = np.repeat(2 * offset - (np.cumsum(rows) - rows), rows)
+        record = device.xp.arange(len(shift)) + device.up(shift)
+        table = device.xp.take(running.table[NUMBERS - OF_HOST :], record, axis=1)
+        return Gathered(nodes, offset, rows, table.ravel())
+
+    def subtrees(self, gathered: Gathered, table: npt.NDArray[Any], number: Int64s) -> Subtrees:
+        """The subtrees, given what was gathered, on the host, and a number for each node that its root is named by."""
+        rows, offset = gathered.rows, gathered.offset
+        numbers = table.reshape(OF_HOST + self._settings.n_classes, -1).astype(np.int64)
+        parent, branch, attribute, below, above = numbers[:OF_HOST]
+        parent = np.where(
+            parent < 0,
+            np.repeat(-1 - number, rows),
+            parent - np.repeat(2 * offset - (np.cumsum(rows) - rows), rows),
+        )
+        return Subtrees(parent, branch, attribute, below, above, np.ascontiguousarray(numbers[OF_HOST:].T))
 
     def _instances(self, level: Level, roots: Roots, how: Plan) -> tuple[Any, Any]:
         """Cases and units by place; no units where all cases count the same and are whole."""
@@ -174,19 +220,6 @@ class Finisher:
         columns = np.split(values, first[1:])
         return any(bool((v[:-1] >= v[1:] - gap).any()) for v, is_it in zip(columns, continuous, strict=True) if is_it)
 
-    def _collected(self, table: Any, rows: Int64s, offset: Int64s, position: Int64s) -> Subtrees:
-        """The records that were written, on the host."""
-        device, xp = self._device, self._device.xp
-        before = np.cumsum(rows) - rows
-        owner = np.repeat(np.arange(len(rows)), rows)
-        shift = (2 * offset - before)[owner]
-        parent, branch, attribute, below, above, *others = device.down(
-            table[:, xp.arange(len(owner)) + device.up(shift)]
-        ).astype(np.int64)
-        class_weights = np.stack(others[NUMBERS - 5 :], axis=1)
-        parent = np.where(parent < 0, -1 - position[owner], parent - shift)
-        return Subtrees(parent, branch, attribute, below, above, class_weights)
-
 
 def _batches(count: Int64s, together: int) -> list[slice]:
     """Runs of nodes with so many cases together at most; none has more alone."""
@@ -196,10 +229,11 @@ def _batches(count: Int64s, together: int) -> list[slice]:
     return [slice(*bound) for bound in pairwise(bounds)]
 
 
-def _joined(parts: list[Subtrees]) -> Subtrees:
+def joined(parts: list[Subtrees]) -> Subtrees:
     """All subtrees in one."""
-    start = 0
-    for part in parts:
-        part.parent[part.parent >= 0] += start
-        start += len(part.parent)
-    return Subtrees(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Subtrees)))
+    before = np.cumsum([0, *(len(part.parent) for part in parts)]).tolist()
+    moved = [
+        np.where(part.parent < 0, part.parent, part.parent + k) for part, k in zip(parts, before[:-1], strict=True)
+    ]
+    others = (np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Subtrees)[1:])
+    return Subtrees(np.concatenate(moved), *others)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from c45gpu.choose import Settings
+from c45gpu.choose import Facts, Settings
 from c45gpu.kernels.cuda_counts import Layout, Weights
 from c45gpu.kernels.cuda_device import Device
 from c45gpu.kernels.cuda_score import Lists
@@ -31,8 +31,8 @@ class Level:
     ----------
     start, stop : ndarray of int64, shape (m,)
         First instance of each node, and the one after its last.
-    weight : ndarray of int64, shape (m,)
-        Units of each node.
+    class_weights : ndarray of int64, shape (m, C)
+        Units of each class at each node.
     cases : device array of int32, shape (instances,)
     units : device array of int64, shape (instances,)
         Of length 0 where every case counts 1.
@@ -44,11 +44,13 @@ class Level:
     layout : Layout
     parent, siblings : ndarray of int64, shape (m,)
         The node of the level before that each is a branch of, and how many branches of that one hold cases.
+    is_flawed : ndarray of bool, shape (m,)
+        It has a case with an unknown code.
     """
 
     start: Int64s
     stop: Int64s
-    weight: Int64s
+    class_weights: Int64s
     cases: Any
     units: Any
     list_start: Int64s
@@ -58,10 +60,18 @@ class Level:
     layout: Layout
     parent: Int64s
     siblings: Int64s
+    is_flawed: Bools
+
+    @property
+    def weight(self) -> Int64s:
+        """Units of each node, shape (m,)."""
+        weight: Int64s = self.class_weights.sum(1)
+        return weight
 
     def only(self, nodes: Int64s) -> Level:
         """The same with some of the nodes."""
-        of_nodes = {name: getattr(self, name)[nodes] for name in ("start", "stop", "weight", "parent", "siblings")}
+        names = ("start", "stop", "class_weights", "parent", "siblings", "is_flawed")
+        of_nodes = {name: getattr(self, name)[nodes] for name in names}
         of_lists = {name: getattr(self, name)[:, nodes] for name in ("list_start", "list_stop", "list_tile")}
         return replace(self, **of_nodes, **of_lists)
 
@@ -73,6 +83,8 @@ class Training:
     Parameters
     ----------
     settings : Settings
+    facts : Facts
+        On the device.
     counted : bool
         Every case counts 1 and no value is unknown.
     even : bool
@@ -86,6 +98,8 @@ class Training:
     listed : ndarray of int64
         The attribute of each list.
     continuous : ndarray of bool, shape (n_used,)
+    places : device array of int64, shape (3, n_used + 1)
+        Of no attribute, then of each, the list and the column of codes, -1 where there is none, and the branches.
     n_codes : int
         Codes of all columns.
     packs : device array of int64
@@ -95,6 +109,7 @@ class Training:
     """
 
     settings: Settings
+    facts: Facts
     counted: bool
     even: bool
     columns: Columns
@@ -103,6 +118,7 @@ class Training:
     n_branches: Int64s
     listed: Int64s
     continuous: Bools
+    places: Any
     n_codes: int
     packs: Any
     unknown_codes: Any

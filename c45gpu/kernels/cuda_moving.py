@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from c45gpu.kernels.cuda_counts import Layout, scan_cells
-from c45gpu.kernels.cuda_device import Device, Sizes, Work, work_for
+from c45gpu.kernels.cuda_device import Device, Sizes
 from c45gpu.kernels.cuda_entries import (
-    MASK_BRANCHES,
     Sets,
     Target,
     Values,
@@ -19,7 +18,17 @@ from c45gpu.kernels.cuda_entries import (
     move_entries,
     move_entries_of_many,
 )
+from c45gpu.kernels.cuda_grouping import (
+    Counted,
+    Group,
+    Segments,
+    Slots,
+    first_cells,
+    grouped_by_device,
+    grouped_by_host,
+)
 from c45gpu.kernels.cuda_halves import Halves, shifts, words_of
+from c45gpu.kernels.cuda_judging import Division
 from c45gpu.kernels.cuda_level import Level, Training, lists_of
 from c45gpu.kernels.cuda_move import (
     Moved,
@@ -33,32 +42,9 @@ from c45gpu.kernels.cuda_move import (
 )
 from c45gpu.kernels.cuda_score import Lists
 from c45gpu.kernels.cuda_sort import Chunk
-from c45gpu.kernels.cuda_splitting import Division, Marked
+from c45gpu.kernels.cuda_splitting import Marked
 from c45gpu.kernels.cuda_tally import Tally, tally_cells, tally_copies
-from c45gpu.kernels.level import Int64s, Splits
-
-
-class Group(NamedTuple):
-    """Segments that the same kernels move."""
-
-    work: Work
-    parts: Parts
-    many: bool
-    branches: int  # of a split, at most
-
-    @property
-    def is_halved(self) -> bool:
-        """Whether bits say where each instance goes."""
-        return len(self.parts.halves.words) > 0
-
-
-class Counted(NamedTuple):
-    """The entries of a chunk, counted by tile and slot."""
-
-    groups: list[Group]
-    marks: list[Sets | Values]  # of each group
-    counts: Any  # int64[cells]
-    first: Any  # int64[lists * slots + 1]: the first cell of each slot in each list
+from c45gpu.kernels.level import Bools, Int64s
 
 
 def place_type(most: int) -> type[np.signedinteger[Any]]:
@@ -83,19 +69,17 @@ class Mover:
     device : Device
     training : Training
     level : Level
-    splits : Splits
     marked : Marked
+    slots : Slots
+        If the host does not know where they start, :meth:`learn` must tell before :meth:`run`.
     """
 
-    def __init__(self, device: Device, training: Training, level: Level, splits: Splits, marked: Marked) -> None:
-        self._device, self._training, self._level, self._splits = device, training, level, splits
-        self._n_branches = np.diff(marked.slot_start)
-        self._n_slots = int(marked.slot_start[-1])
-        every = device.xp.ones(self._n_slots, np.bool_)
+    def __init__(self, device: Device, training: Training, level: Level, marked: Marked, slots: Slots) -> None:
+        self._device, self._training, self._level, self._slots = device, training, level, slots
+        every = device.xp.ones(slots.n_slots, np.bool_)
         none = device.xp.zeros(0, np.int64)
-        halves = Halves(none, none)
-        self._parts = Parts(marked.branch, level.units, marked.shares, every, none, none, none, halves)
-        self._slot_start, self._two_way = marked.slot_start, training.counted & (self._n_branches == 2)
+        self._parts = Parts(marked.branch, level.units, marked.shares, every, none, none, none, Halves(none, none))
+        self._room = marked.room
         self._waiting: deque[tuple[Chunk, Counted | None]] = deque(
             (chunk._replace(counts=None), None) for chunk in level.chunks
         )
@@ -103,19 +87,39 @@ class Mover:
         self._division: Division
 
     def count(self) -> Any:
-        """Entries of each list at each slot, on the device; of length 0 where they are as many as instances."""
+        """Entries of each list at each slot, on the device; without a row where they are as many as instances."""
         return self._device.persist(self._lengths, self._shrink)
 
+    def learn(self, node: Int64s, start: Int64s) -> None:
+        """Take note of the nodes that are split, and of their slots."""
+        starts = self._device.up(start)
+        self._slots = self._slots._replace(node=node, starts=starts, start=start)
+        self._parts = self._parts._replace(shares=self._parts.shares._replace(slot_start=starts))
+
+    @property
+    def start(self) -> Int64s:
+        """The first slot of each split, shape (splits + 1,)."""
+        if self._slots.start is None:
+            raise AssertionError("the host does not know the slots yet")
+        return self._slots.start
+
+    @property
+    def _two_way(self) -> Bools:
+        two_way: Bools = self._training.counted & (np.diff(self.start) == 2)
+        return two_way
+
     def _lengths(self) -> Any:
-        device, lengths = self._device, [self._device.xp.zeros(0, np.int64)]
-        if self._two_way.any():
+        device, n_slots = self._device, self._slots.n_slots
+        lengths = [device.xp.zeros((0, n_slots), np.int64)]
+        if self._slots.start is not None and self._two_way.any():
             halves = self._parts.halves._replace(words=words_of(device, self._parts.branch))
             self._parts = self._parts._replace(halves=halves)
         for number in range(len(self._waiting)):
             chunk, counted = self._on_device(*self._waiting[number])
             self._waiting[number] = chunk, counted
             if not self._training.counted:
-                lengths.append(device.xp.diff(device.before(counted.counts)[counted.first]))
+                found = device.xp.diff(device.before(counted.counts)[counted.first])
+                lengths.append(found.reshape(chunk.stop - chunk.first, n_slots))
         return device.xp.concatenate(lengths)
 
     def _on_device(self, chunk: Chunk, counted: Counted | None) -> tuple[Chunk, Counted]:
@@ -140,7 +144,7 @@ class Mover:
         return Level(
             start=start[:-1],
             stop=start[1:],
-            weight=division.kept_units,
+            class_weights=division.class_weights,
             cases=moved.cases,
             units=moved.units,
             list_start=list_start,
@@ -150,6 +154,7 @@ class Mover:
             layout=layout,
             parent=division.parent,
             siblings=division.siblings,
+            is_flawed=division.is_flawed,
         )
 
     def _shrink(self) -> None:
@@ -174,46 +179,22 @@ class Mover:
 
     def _keep(self, start: Int64s) -> None:
         """Note which slots are kept, and where the instances of each begin in the next level."""
-        device, division, n_slots = self._device, self._division, self._n_slots
+        device, division, n_slots = self._device, self._division, self._slots.n_slots
         kept = device.xp.zeros(n_slots, np.bool_)
         kept[device.up(division.kept)] = True
         self._parts = self._parts._replace(kept=kept)
         if self._two_way.any():
             place = np.zeros(n_slots, np.int64)
             place[division.kept] = start
-            shift = shifts(self._slot_start, self._level.start[self._splits.node], division.arrived, place)
+            shift = shifts(self.start, self._level.start[self._slots.node], division.arrived, place)
             self._parts = self._parts._replace(halves=self._parts.halves._replace(shift=device.up(shift)))
-
-    def _groups(self, start: Int64s, stop: Int64s, split_of: Int64s, row: Int64s) -> tuple[list[Group], Int64s, Int64s]:
-        """Segments of two-way splits, of few and of many branches; their first cells and that of none, and tiles."""
-        device, branches = self._device, self._n_branches[split_of]
-        many, half = branches > min(device.sizes.few, MASK_BRANCHES), self._two_way[split_of]
-        whole = self._parts._replace(halves=self._parts.halves._replace(words=self._parts.halves.words[:0]))
-        works, tiles = [], np.zeros(len(start), np.int64)
-        for is_one, is_many, parts in (
-            (half, False, self._parts),
-            (~half & ~many, False, whole),
-            (~half & many, True, whole),
-        ):
-            which = np.flatnonzero(is_one)
-            if len(which):
-                size = max(device.sizes.tile, 2 * int(branches[which].max())) if is_many else device.sizes.tile
-                works.append((which, is_many, parts, work_for(device, start[which], stop[which], size)))
-                tiles[which] = works[-1][-1].counts
-        base = np.concatenate([[0], np.cumsum(tiles * branches)])
-        groups = []
-        for which, is_many, parts, work in works:
-            packed = device.up(np.stack([split_of[which], base[:-1][which], row[which]]))
-            own = parts._replace(split_of=packed[0], base=packed[1], row=packed[2])
-            groups.append(Group(work, own, is_many, int(branches[which].max())))
-        return groups, base, tiles
 
     def _move_instances(self, start: Int64s) -> tuple[Moved, Places]:
         """The instances of the next level, of which each node has those from its `start` on."""
-        device, level, node, n = self._device, self._level, self._splits.node, int(start[-1])
+        device, level, node, n = self._device, self._level, self._slots.node, int(start[-1])
         self._keep(start[:-1])
-        which = np.arange(len(node))
-        groups, base, tiles = self._groups(level.start[node], level.stop[node], which, which)
+        segments = Segments(level.start[node], level.stop[node], np.arange(len(node)), np.zeros(len(node), np.int64))
+        groups, base, tiles = grouped_by_host(device, self._parts, self.start, self._two_way, segments)
         counting = [group for group in groups if not group.is_halved]
         counts = device.xp.zeros(int(base[-1]) if counting else 0, np.int64)
         if counting and len(counting) < len(groups):
@@ -232,7 +213,7 @@ class Mover:
         moved = Moved(device.xp.empty(n, np.int32), units)
         kind = place_type(max(n, self._division.spread))
         place = device.xp.empty(len(level.cases) if counting else 0, kind)
-        places = Places(place, device.xp.empty(self._division.spread, kind), self._division.room)
+        places = Places(place, device.xp.empty(self._division.spread, kind), self._room)
         for group in groups:
             moving = (level.cases, group.parts, group.work.tiles)
             if group.is_halved:
@@ -247,25 +228,27 @@ class Mover:
     def _known_counts(self, base: Int64s, tiles: Int64s) -> tuple[Int64s, Int64s]:
         """Of two-way splits, whose instances nobody counts, a cell of each branch and what goes there in all."""
         two, division = np.flatnonzero(self._two_way), self._division
-        kept = np.zeros(self._n_slots, np.int64)
+        kept = np.zeros(self._slots.n_slots, np.int64)
         kept[division.kept] = division.arrived[division.kept]
-        low = self._slot_start[two]
+        low = self.start[two]
         return np.concatenate([base[two], base[two] + tiles[two]]), np.concatenate([kept[low], kept[low + 1]])
 
     def _counted(self, chunk: Chunk) -> Counted:
         """The entries of a chunk by tile and slot, of all slots."""
-        device, level = self._device, self._level
+        device, level, slots = self._device, self._level, self._slots
         n_lists, here = chunk.stop - chunk.first, slice(chunk.first, chunk.stop)
         lists = lists_of(device, self._training, level, chunk)
-        start, stop = (bound[here, self._splits.node].ravel() for bound in (level.list_start, level.list_stop))
-        split_of = np.tile(np.arange(len(self._splits)), n_lists)
-        row = np.repeat(np.arange(n_lists) * self._n_slots, len(self._splits)) + self._slot_start[split_of]
-        groups, base, tiles = self._groups(start, stop, split_of, row)
-        counts = device.xp.zeros(int(base[-1]), np.int64)
-        marks = [self._count_entries(group, lists, counts) for group in groups]
-        sizes = np.repeat(tiles, np.tile(self._n_branches, n_lists))
-        first = device.up(np.concatenate([[0], np.cumsum(sizes)]))
-        return Counted(groups, marks, counts, first)
+        start, stop = (bound[here, slots.node].ravel() for bound in (level.list_start, level.list_stop))
+        split_of = np.tile(np.arange(len(slots.node)), n_lists)
+        segments = Segments(start, stop, split_of, np.repeat(np.arange(n_lists) * slots.n_slots, len(slots.node)))
+        if slots.start is None:
+            group, first, n_cells = grouped_by_device(device, self._parts, slots, segments)
+            groups = [group]
+        else:
+            groups, base, tiles = grouped_by_host(device, self._parts, slots.start, self._two_way, segments)
+            first, n_cells = device.up(first_cells(slots.start, tiles, n_lists, slots.n_slots)), int(base[-1])
+        counts = device.xp.zeros(n_cells, np.int64)
+        return Counted(groups, [self._count_entries(group, lists, counts) for group in groups], counts, first)
 
     def _move_chunk(
         self, chunk: Chunk, counted: Counted | None, places: Places, layout: Layout
@@ -298,7 +281,7 @@ class Mover:
         """Room for the class weights of the tiles of the next level, and its lists; see :meth:`_move_chunk`."""
         device, division, n_classes = self._device, self._division, self._training.settings.n_classes
         size, here = device.sizes.tile, slice(chunk.first, chunk.stop)
-        lengths = np.zeros((chunk.stop - chunk.first, self._n_slots), np.int64)
+        lengths = np.zeros((chunk.stop - chunk.first, self._slots.n_slots), np.int64)
         lengths[:, division.kept] = division.lengths[here, division.kept]
         stop, stop_tile = np.cumsum(lengths), np.cumsum(-(-lengths // size))
         bounds = np.stack([stop - lengths.ravel(), stop, stop_tile - -(-lengths.ravel() // size)])
@@ -323,4 +306,4 @@ class Mover:
         """The counts of slots that are kept, 0 for the others."""
         xp = self._device.xp
         row = xp.searchsorted(counted.first[1:], xp.arange(len(counted.counts)), side="right")
-        return counted.counts * self._parts.kept[row % self._n_slots]
+        return counted.counts * self._parts.kept[row % self._slots.n_slots]

@@ -4,6 +4,7 @@ Lists lie in memory once; while some of them are moved, their next level lies be
 
     sorting    lists  codes  classes  H   a column, its order and their scratch
     growing    lists  codes  classes  H   instances, twice  candidates  histograms   next level of as many lists as fit
+                                          records of small nodes, until the host knows how many there are
     pruning                  classes      values that are tested, cases at leaves
 
 Histograms and the lists of small nodes that are finished take turns in the same memory.
@@ -23,14 +24,18 @@ from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, STAGES, MemoryPlan, Part, instances_of_case, size
 from c45gpu.kernels.cpu_work import looks_short, sample_rows, share_of_unknown
 from c45gpu.kernels.cuda_device import TABLE_UNITS, Layout, Sizes
+from c45gpu.kernels.cuda_finish_plan import NUMBERS
 from c45gpu.kernels.cuda_finish_plan import plan as finish_plan
 from c45gpu.kernels.cuda_prune import placement_bytes
 from c45gpu.kernels.level import Problem
 
 INSTANCE_BYTES = 2 * 4 + 4 + 4 + 2  # case number on both levels, new number, branch, its bits while they are counted
 WEIGHTED_BYTES = 2 * 8 + 3 * 8 + 1  # units on both levels, room for new numbers, its running sum and copy, unknown
-CANDIDATE_BYTES = 5 * 8  # of a node and an attribute
+CANDIDATE_BYTES = 6 * 8  # of a node and an attribute: those of level.Candidates, and the net gain
 BATCH_BYTES = 80 << 20  # candidates that the host asks for at a time, at most
+RECORDS_SHARE = 4  # of the memory for histograms: one in so many bytes holds records of small nodes
+FEW_BRANCHES = 16  # of a test, for which there is room in the counts of each tile where the device alone knows it
+SLOT_BYTES = 16 << 20  # what is added up of branches, while only the device knows how many there are
 MARGIN = 1.1  # memory pools round sizes up
 
 
@@ -101,7 +106,8 @@ class Needs(NamedTuple):
 
     def of_moving_a_list(self, tile: int) -> int:
         """Bytes for the next level of one list, and the counts of its tiles."""
-        of_tile = 2 * 8 * self.n_classes + 2 * 8 * 2 + 8 * 8
+        branches = FEW_BRANCHES if self.divided else 2
+        of_tile = 2 * 8 * self.n_classes + 2 * 8 * branches + 8 * 8
         return self.n_cases * self.word_bytes + -(-self.n_cases // tile) * of_tile
 
     def of_a_histogram(self) -> int:
@@ -117,6 +123,16 @@ class Needs(NamedTuple):
             for divided in {False, self.divided}
         )
         return max(how.bytes_for(self.n_cases) for how in hows)
+
+    def of_slots(self) -> int:
+        """Bytes for what is added up of branches while only the device knows how many there are, at most."""
+        of_node = 8 * max(2, self.n_codes) * (self.n_classes + 2 + self.n_lists * self.divided)
+        return min(SLOT_BYTES, (self.n_cases // 4 + 1) * of_node)
+
+    def of_records(self, sizes: Sizes) -> int:
+        """Bytes for the records of small nodes that were finished, and for those that wait to be fetched."""
+        of_case = 2 * (8 if self.divided else 4) * (NUMBERS + self.n_classes)
+        return 2 * min(sizes.histogram_bytes // RECORDS_SHARE, self.n_cases * of_case)
 
     def of_pruning(self) -> int:
         """Bytes for the values that the tree tests, at most those of all attributes, and for cases at its leaves."""
@@ -171,10 +187,11 @@ def _parts(needs: Needs, sizes: Sizes, lists: int) -> Iterator[Part]:
     yield Part("instances", needs.of_instances(), (GROWING,))
     of_batch = CANDIDATE_BYTES * needs.n_attributes * (n // 4 + 1)  # an open node has four cases or more
     yield Part("tiles of lists", needs.of_tiles(sizes), (GROWING,))
-    yield Part("candidates", min(BATCH_BYTES, of_batch), (GROWING,))
+    yield Part("candidates", max(min(BATCH_BYTES, of_batch), needs.of_slots()), (GROWING,))
     of_all = needs.of_a_histogram() * (n // 4 + 1)
     histograms = max(needs.of_a_histogram(), min(sizes.histogram_bytes, of_all))
     yield Part("histograms, small nodes", max(histograms, needs.of_finishing(sizes)), (GROWING,))
+    yield Part("records of small nodes", needs.of_records(sizes), (GROWING,))
     yield Part("lists that move", min(lists, needs.n_lists) * needs.of_moving_a_list(sizes.tile), (GROWING,))
     yield Part("cases at leaves", needs.of_pruning(), (PRUNING,))
 
@@ -232,11 +249,11 @@ def planned(needs: Needs, free: int, sizes: Sizes) -> Sizes:
         If not even one list at a time fits.
     """
     fixed = int(MARGIN * (needs.of_cases() + needs.of_tiles(sizes)))
-    histogram_bytes = min(sizes.histogram_bytes, max(1, (free - fixed) // 4))
-    left = free - fixed - histogram_bytes
+    histogram_bytes = min(sizes.histogram_bytes, max(1, (free - fixed) // 6))
+    left = free - fixed - histogram_bytes - needs.of_records(sizes._replace(histogram_bytes=histogram_bytes))
     fits = int(left // _of_a_list(needs, sizes))
     if left < 0 or (needs.n_lists > 0 and fits < 1):
-        wanted = fixed + histogram_bytes + _of_a_list(needs, sizes)
+        wanted = free - left + _of_a_list(needs, sizes)
         raise MemoryPlanError(
             f"a level needs {size(int(wanted))} of device memory beside the lists and {size(free)} are free: "
             "take fewer cases or attributes, or engine='cpu'"

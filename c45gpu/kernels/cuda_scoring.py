@@ -51,15 +51,18 @@ class Scorer:
 
     def run(self, first: int, stop: int) -> Candidates:
         """The candidates of the nodes first..stop-1: one transfer."""
-        m = stop - first
-        found = self._device.xp.zeros((5, max(1, m * self._n_used)), np.int64)
-        rows = Found(*found)
-        weight = self._device.up(self._level.weight[first:stop])
-        self._score_lists(first, stop, weight, rows)
-        self._score_codes(first, stop, weight, rows)
+        m, (_, found) = stop - first, self.found(first, stop)
         answers = self._device.down(found)[:, : m * self._n_used].reshape(5, m, self._n_used)
         gain, split, tries, possible, cut = answers
         return Candidates(gain, split, tries, possible != 0, cut)
+
+    def found(self, first: int, stop: int) -> tuple[Any, Any]:
+        """On the device the weights of the nodes first..stop-1, and the fields of :class:`.cuda_score.Found`."""
+        found = self._device.xp.zeros((5, max(1, (stop - first) * self._n_used)), np.int64)
+        weight = self._device.up(self._level.weight[first:stop])
+        self._score_lists(first, stop, weight, Found(*found))
+        self._score_codes(first, stop, weight, Found(*found))
+        return weight, found
 
     def tables(self, attribute: int, first: int, stop: int) -> Int64s:
         """Class weights by value of a discrete attribute: one transfer."""

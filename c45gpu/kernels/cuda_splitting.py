@@ -1,12 +1,17 @@
-"""Split the nodes of a level: mark, add up, and decide with the host's rule which branches are open."""
+"""Mark the cases of the nodes that are split with their branches, and add up what each branch gets.
+
+The tests may be known to the device only, see :mod:`.cuda_choose`. Then each node is a split, which has no slot where
+nothing is tested, and there is room for as many slots as there could be.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from c45gpu.choose import is_leaf
+from c45gpu.kernels.cuda_choose import Chosen
 from c45gpu.kernels.cuda_codes import Instances
 from c45gpu.kernels.cuda_device import Device, Work, work_for
 from c45gpu.kernels.cuda_level import Level, Training, lists_of
@@ -15,219 +20,155 @@ from c45gpu.kernels.cuda_mark import (
     Shares,
     Sides,
     Tests,
+    Totals,
     count_branches,
+    find_flawed,
     find_fractions,
     mark_codes,
     mark_lists,
     share_unknown,
 )
-from c45gpu.kernels.cuda_scoring import ranks_of_cuts
-from c45gpu.kernels.level import ELSEWHERE, Bools, Int32s, Int64s, Splits
+from c45gpu.kernels.level import ELSEWHERE, Int32s, Int64s, Splits
 from c45gpu.model.tree import ranges
 
 MOST_OF_A_BYTE = 127  # branches that one byte names
 
 
-class Divided(NamedTuple):
-    """What the branches got, on the host.
+class Asked(NamedTuple):
+    """The splits of a level, to be marked.
 
     Attributes
     ----------
-    held : ndarray of int64, shape (m,)
-        The slots that hold cases.
-    units : ndarray of int64, shape (m, C)
-    is_open : ndarray of bool, shape (m,)
-    below, above : ndarray of int64, shape (splits,)
-        Of a cut of a list the cases on both sides, of codes the ranks, else -1.
+    tests : Tests
+        On the device.
+    node : ndarray of int64, shape (splits,)
+    n_slots, widest : int
+        Slots of all, and branches of one, at most.
+    slot_start : ndarray of int64, shape (splits + 1,), or None
+        As on the device; None where the host does not know it yet.
+    splits : Splits or None
+        None where the host does not know them yet.
     """
 
-    held: Int64s
-    units: Int64s
-    is_open: Bools
-    below: Int64s
-    above: Int64s
+    tests: Tests
+    node: Int64s
+    n_slots: int
+    widest: int
+    slot_start: Int64s | None = None
+    splits: Splits | None = None
+
+
+def asked_by_host(device: Device, training: Training, level: Level, splits: Splits) -> Asked:
+    """The splits that the host chose."""
+    n_branches, k = splits.n_branches(training.n_branches), len(splits)
+    slot_start = np.concatenate([[0], np.cumsum(n_branches)])
+    list_of = np.append(training.columns.list_of, -1)[splits.attribute]  # the last for what is elsewhere
+    column = np.append(training.columns.code_of, -1)[splits.attribute]
+    first, stop = np.zeros((2, k), np.int64)
+    listed = list_of >= 0
+    at = list_of[listed], splits.node[listed]
+    first[listed], stop[listed] = level.list_start[at], level.list_stop[at]
+    parts = (slot_start, column, splits.cut, list_of, first, stop, splits.group_start)
+    packed = device.up(np.concatenate(parts))
+    edges = np.cumsum([0, *map(len, parts)]).tolist()
+    tests = Tests._make([*(packed[a:b] for a, b in pairwise(edges)), device.up(splits.group_branch)])
+    return Asked(tests, splits.node, int(slot_start[-1]), int(n_branches.max(initial=0)), slot_start, splits)
+
+
+def asked_by_device(device: Device, training: Training, level: Level, chosen: Chosen) -> Asked:
+    """The splits that the device chose, of which the host knows nothing."""
+    xp, m, widest = device.xp, len(level.start), int(training.n_branches.max(initial=0))
+    bounds = np.stack([level.list_start, level.list_stop])
+    bounds = device.up(np.concatenate([np.zeros((2, 1, m), np.int64), bounds], axis=1).reshape(2, -1))
+    list_of, column = xp.take(training.places[:2], chosen.attribute + 1, axis=1)
+    first, stop = xp.take(bounds, (list_of + 1) * m + xp.arange(m), axis=1)
+    no_groups = xp.zeros(m + 1, np.int64), xp.zeros(0, np.int32)
+    tests = Tests(device.before(chosen.branches), column, chosen.cut, list_of, first, stop, *no_groups)
+    return Asked(tests, np.arange(m), m * widest, widest)
 
 
 class Marked(NamedTuple):
-    """Where the cases go, and what the branches get, on the device; see :class:`Division`."""
+    """Where the cases go, and what the slots get, on the device; see :mod:`.cuda_mark`."""
 
-    slot_start: Int64s
-    starts: Any
-    branch: Any
+    branch: Any  # int8 or int32[instances]
     shares: Shares
-    room: Any
-    totals: Any  # int64: class weights and number of instances of each slot
+    room: Any  # int64: where the new numbers of each instance with an unknown value begin, and last how many there are
+    totals: Totals
     sides: Sides
-
-
-class Division(NamedTuple):
-    """What moving the cases needs to know.
-
-    Attributes
-    ----------
-    slot_start : ndarray of int64, shape (splits + 1,)
-    starts : device array of int64
-        The same.
-    branch : device array of int8 or int32
-        Of each instance.
-    shares : Shares
-    room : device array of int64
-        Where the new numbers of each instance with an unknown value begin, and last how many there are; of length 0
-        where no value is unknown.
-    spread : int
-        How many there are.
-    arrived : ndarray of int64, shape (slots,)
-        Instances of each slot.
-    kept, kept_units : ndarray of int64
-        The slots that are open, and their weight.
-    lengths : ndarray of int64, shape (n_lists, slots)
-        The entries of each list that go to each slot.
-    parent, siblings : ndarray of int64
-        Of the open slots: the node that is split, and how many of its branches hold cases.
-    """
-
-    slot_start: Int64s
-    starts: Any
-    branch: Any
-    shares: Shares
-    room: Any
-    spread: int
-    arrived: Int64s
-    kept: Int64s
-    kept_units: Int64s
-    lengths: Int64s
-    parent: Int64s
-    siblings: Int64s
+    flawed: Any  # int64[slots]: it has a case with an unknown code; of length 0 where no code is unknown
 
 
 class Splitter:
-    """Splits nodes of a level.
+    """Marks the cases of nodes that are split.
 
     Parameters
     ----------
     device : Device
     training : Training
     level : Level
-    splits : Splits
+    asked : Asked
     """
 
-    def __init__(self, device: Device, training: Training, level: Level, splits: Splits) -> None:
-        self._device, self._training, self._level, self._splits = device, training, level, splits
-        self.slot_start = np.concatenate([[0], np.cumsum(splits.n_branches(training.n_branches))])
-        self._list = np.append(training.columns.list_of, -1)[splits.attribute]  # the last for what is elsewhere
-        starts = np.concatenate([self.slot_start, splits.group_start])
-        columns = np.append(training.columns.code_of, -1)[splits.attribute]
-        packed = device.up(np.concatenate([starts, columns, splits.cut]))
-        k = len(splits)
-        slot_start, group_start, column, cut = (
-            packed[: k + 1],
-            packed[k + 1 : 2 * k + 2],
-            packed[2 * k + 2 : 3 * k + 2],
-            packed[3 * k + 2 :],
-        )
-        self._tests = Tests(slot_start, column, cut, group_start, device.up(splits.group_branch))
+    def __init__(self, device: Device, training: Training, level: Level, asked: Asked) -> None:
+        self._device, self._training, self._level, self._asked = device, training, level, asked
         self._instances = Instances(level.cases, training.classes)
 
     def mark(self) -> Marked:
         """Find the branch of each instance, and what each branch gets."""
-        device, slot_start = self._device, self._tests.slot_start
-        kind = np.int8 if int(np.diff(self.slot_start).max(initial=0)) <= MOST_OF_A_BYTE else np.int32
-        branch = device.xp.full(len(self._level.cases), DROPPED, kind)
+        device, xp, tests, n_slots = self._device, self._device.xp, self._asked.tests, self._asked.n_slots
+        kind = np.int8 if self._asked.widest <= MOST_OF_A_BYTE else np.int32
+        branch = xp.full(len(self._level.cases), DROPPED, kind)
         work = work_for(device, *self._instance_bounds(), device.sizes.tile)
-        device.launch(
-            mark_codes,
-            work.n_tiles,
-            self._instances,
-            self._training.columns.codes,
-            self._tests,
-            work.tiles,
-            branch,
-        )
-        sides = self._mark_lists(branch)
+        marking = (self._instances, self._training.columns.codes, tests, work.tiles, branch)
+        device.launch(mark_codes, work.n_tiles, *marking)
+        sides = self._mark_lists(work, branch)
         self._mark_given(branch)
         width = self._training.settings.n_classes + 1
-        totals = device.xp.zeros(int(self.slot_start[-1]) * width, np.int64)
+        totals = Totals(xp.zeros(n_slots * width, np.int64), width)
         cells, weights = device.sizes.shared_cells, self._training.weights(self._level)
-        counting = (self._instances, weights, self._tests, work.tiles, branch, cells, totals)
+        counting = (self._instances, weights, tests, work.tiles, branch, cells, totals)
         device.launch(count_branches, work.n_tiles, *counting, shared_cells=cells)
         shares, room = self._share(work, branch, totals)
-        return Marked(self.slot_start, slot_start, branch, shares, room, totals, sides)
-
-    def judge(self, marked: Marked, lengths: Any) -> tuple[Divided, Division]:
-        """Decide which branches are open: one transfer.
-
-        Parameters
-        ----------
-        marked : Marked
-        lengths : device array of int64
-            The entries of each list that go to each slot; of length 0 where as many as instances do.
-        """
-        device, n_slots = self._device, int(self.slot_start[-1])
-        parts = (marked.totals, *marked.sides, marked.room[-1:], lengths)
-        totals, below, above, spread, found = np.split(
-            device.down(device.xp.concatenate(parts)), np.cumsum([len(part) for part in parts[:-1]])
-        )
-        slots = totals.reshape(n_slots, self._training.settings.n_classes + 1)
-        divided = self._judged(slots[:, :-1], below, above)
-        kept = divided.held[divided.is_open]
-        n_lists = len(self._level.list_start)
-        by_slot = found.reshape(-1, n_slots) if len(found) else np.broadcast_to(slots[:, -1], (n_lists, n_slots))
-        of_kept = (slots[:, -1], kept, slots[kept, :-1].sum(1), by_slot)
-        where = (marked.slot_start, marked.starts, marked.branch, marked.shares, marked.room)
-        split_of_held = np.searchsorted(marked.slot_start, divided.held, side="right") - 1
-        split = split_of_held[divided.is_open]
-        siblings = np.bincount(split_of_held, minlength=len(self._splits))[split]
-        return divided, Division(*where, int(spread.sum()), *of_kept, self._splits.node[split], siblings)
+        unknown = self._training.unknown_codes
+        flawed = xp.zeros(n_slots if len(unknown) else 0, np.int64)
+        if len(unknown):
+            device.launch(find_flawed, work.n_tiles, self._level.cases, unknown, tests, work.tiles, branch, flawed)
+        return Marked(branch, shares, room, totals, sides, flawed)
 
     def _instance_bounds(self) -> tuple[Int64s, Int64s]:
-        return self._level.start[self._splits.node], self._level.stop[self._splits.node]
+        return self._level.start[self._asked.node], self._level.stop[self._asked.node]
 
-    def _mark_lists(self, branch: Any) -> Sides:
+    def _mark_lists(self, work: Work, branch: Any) -> Sides:
         device, level = self._device, self._level
-        sides = Sides(*device.xp.full((2, len(self._splits)), -1, np.int64))
+        sides = Sides(*device.xp.full((2, len(self._asked.node)), -1, np.int64))
         for chunk in level.chunks:
-            tested = np.flatnonzero((self._list >= chunk.first) & (self._list < chunk.stop))
-            if len(tested):
-                at = (self._list[tested], self._splits.node[tested])
-                work = work_for(device, level.list_start[at], level.list_stop[at], device.sizes.tile)
-                lists = lists_of(device, self._training, level, chunk)
-                marking = (lists, self._tests, device.up(tested), work.tiles, sides, branch)
-                device.launch(mark_lists, work.n_tiles, *marking)
+            lists = lists_of(device, self._training, level, chunk)
+            marking = (lists, (chunk.first, chunk.stop), self._asked.tests, work.tiles, sides, branch)
+            device.launch(mark_lists, work.n_tiles, *marking)
         return sides
 
     def _mark_given(self, branch: Any) -> None:
-        splits, given = self._splits, np.flatnonzero(self._splits.attribute == ELSEWHERE)
-        if len(given):
+        splits = self._asked.splits
+        given = np.zeros(0, np.int64) if splits is None else np.flatnonzero(splits.attribute == ELSEWHERE)
+        if splits is not None and len(given):
             first, stop = (bound[given] for bound in self._instance_bounds())
             branches = splits.group_branch[ranges(splits.group_start[given], splits.group_start[given + 1])]
             branch[self._device.up(ranges(first, stop))] = self._device.up(branches.astype(branch.dtype))
 
     def taken(self, marked: Marked) -> tuple[Int32s, Int64s, Int64s]:
-        """The branch of each instance, and what is on both sides of each cut, as in :class:`Divided`."""
+        """The branch of each instance, and the cases on both sides of each cut of a list."""
         device, (first, stop) = self._device, self._instance_bounds()
-        branch = device.down(marked.branch[device.up(ranges(first, stop))])
-        return branch.astype(np.int32), *self._sides(*map(device.down, marked.sides))
+        branch, below, above = device.down_all([marked.branch[device.up(ranges(first, stop))], *marked.sides])
+        return branch.astype(np.int32), below, above
 
-    def _share(self, work: Work, branch: Any, totals: Any) -> tuple[Shares, Any]:
+    def _share(self, work: Work, branch: Any, totals: Totals) -> tuple[Shares, Any]:
         """Divide the cases with an unknown value; shares, and where each one's new numbers begin."""
-        device, slot_start = self._device, self._tests.slot_start
+        device, slot_start = self._device, self._asked.tests.slot_start
         if self._training.counted:
             return Shares(device.xp.zeros(0, np.float64), slot_start), device.xp.zeros(0, np.int64)
-        shares = Shares(device.xp.empty(int(self.slot_start[-1]), np.float64), slot_start)
-        device.over(find_fractions, len(self._splits), totals, slot_start, shares.upto)
+        shares = Shares(device.xp.empty(self._asked.n_slots, np.float64), slot_start)
+        device.over(find_fractions, len(self._asked.node), totals, slot_start, shares.upto)
         room = device.xp.zeros(len(self._level.cases), np.int64)
         weights = self._training.weights(self._level)
-        sharing = (self._instances, weights, shares, work.tiles, branch, room, totals)
-        device.launch(share_unknown, work.n_tiles, *sharing)
+        device.launch(share_unknown, work.n_tiles, self._instances, weights, shares, work.tiles, branch, room, totals)
         return shares, device.before(room)
-
-    def _judged(self, units: Int64s, below: Int64s, above: Int64s) -> Divided:
-        held = np.flatnonzero(units.any(1))
-        is_open = ~is_leaf(units[held].sum(1), units[held].max(1), self._training.settings)
-        return Divided(held, units[held], is_open, *self._sides(below, above))
-
-    def _sides(self, below: Int64s, above: Int64s) -> tuple[Int64s, Int64s]:
-        """Of cuts of codes the ranks in the place of what lists say."""
-        code = (self._list < 0) & np.append(self._training.continuous, False)[self._splits.attribute]
-        low, high = ranks_of_cuts(self._splits.cut)
-        return np.where(code, low, below), np.where(code, high, above)

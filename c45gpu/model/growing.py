@@ -147,6 +147,10 @@ class GrowingTree:
         nodes["held"][number], nodes["class_units"][number] = True, growth.class_units
         return number
 
+    def set_thresholds(self, nodes: Int64s, threshold: npt.NDArray[np.float64]) -> None:
+        """The thresholds of tests that were added without one."""
+        self._nodes["threshold"][nodes] = threshold
+
     def test_of(self, node: int) -> Test | None:
         """What a node asks, and the numbers of its branches; None of a leaf."""
         kind, attribute, threshold, first_child, n_children, value_first, n_values = (

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from c45gpu.choose import NO_TEST
 from c45gpu.induction import grow
-from c45gpu.induction.grow import Grower, thresholds
+from c45gpu.induction.cuts import thresholds
+from c45gpu.induction.grow import Grower
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.progress import Progress

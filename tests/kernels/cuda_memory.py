@@ -13,7 +13,6 @@ import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -98,11 +97,6 @@ class Idle(Measured):
             growing.records.parent[:] = -1
         self.note()
 
-    def down(self, array: Any) -> Any:
-        """An array, which is on the host already."""
-        self.note()
-        return array
-
 
 def of_finishing(n_classes: int, n_columns: int, divided: bool) -> tuple[int, int]:
     """The most bytes while a block finishes a node, also with an unknown value, and how many are planned."""
@@ -112,15 +106,18 @@ def of_finishing(n_classes: int, n_columns: int, divided: bool) -> tuple[int, in
     cases = table_of([*columns, (random.integers(0, 3, n), 3)], random.integers(0, n_classes, n), n_classes)
     launcher, sizes = Idle(), Sizes(finish_cases=0)
     engine, problem = CudaEngine(PlainArrays(lambda: None), launcher, sizes), pose(cases, Options())
-    frontier = engine.load(problem)
+    engine.load(problem)
     level, training, device = (engine.__dict__[name] for name in ("_level", "_training", "_device"))
     device.sizes = sizes._replace(finish_cases=n)
-    finisher = Finisher(device, training, problem.facts, may_finish=True)
+    finisher = Finisher(device, training, may_finish=True)
     tracemalloc.start()
-    with mock.patch.object(device, "down", launcher.down):
-        left, found = finisher.run(level, np.zeros(1, np.int64), frontier.class_weights)
+    for how, nodes in finisher.batches(level):
+        running = finisher.begin(level, nodes, how)
+        gathered = finisher.gather(running, running.rows)
+        launcher.note()
+        finisher.subtrees(gathered, gathered.table, np.zeros(1, np.int64))
     tracemalloc.stop()
-    if len(left) or found is None:
+    if gathered.nodes.tolist() != [0]:
         raise RuntimeError("the node was not finished")
     limits, number_bytes = (sizes.threads, sizes.histogram_bytes), 8 if divided else 4
     how = plan(n_columns, n_classes, n, *limits, number_bytes=number_bytes, divided=divided)

@@ -45,12 +45,17 @@ class Far(EmulatedLauncher):
         if kernel in READERS or kernel in MOVERS:
             self.seen.add(kernel)
             places = MOVERS.get(kernel)
-            arguments = tuple(self._moved(a) if i != places else a + self.offset for i, a in enumerate(arguments))
+            kept = arguments[3] if kernel is cuda_mark.mark_lists else None  # its tiles are of instances
+            arguments = tuple(
+                a if a is kept else a + self.offset if i == places else self._moved(a) for i, a in enumerate(arguments)
+            )
         super().__call__(kernel, blocks, threads, shared_bytes, arguments)
 
     def _moved(self, argument: Any) -> Any:
         if isinstance(argument, Tiles):
             return argument._replace(start=argument.start + self.offset, stop=argument.stop + self.offset)
+        if isinstance(argument, cuda_mark.Tests):
+            return argument._replace(first=argument.first + self.offset, stop=argument.stop + self.offset)
         if isinstance(argument, Target):
             tally = argument.tally._replace(start=argument.tally.start + self.offset)
             return argument._replace(entries=Shifted(argument.entries, self.offset), tally=tally)

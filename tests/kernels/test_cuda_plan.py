@@ -19,7 +19,7 @@ from c45gpu.induction.problem import pose
 from c45gpu.induction.progress import Progress
 from c45gpu.induction.prune import pruned
 from c45gpu.induction.train import train
-from c45gpu.kernels import cuda
+from c45gpu.kernels import cuda_loading
 from c45gpu.kernels.cpu_plan import PRUNING, instances_of_case
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_device import Device, Sizes
@@ -59,10 +59,10 @@ def test_lists_take_what_is_there_and_no_more() -> None:
     for free in range(6 * 10**8, 3 * GIGABYTE, 10**8):
         sizes = planned(HIGGS, free, Sizes())
         moving = sizes.lists_at_a_time * HIGGS.of_moving_a_list(sizes.tile)
-        there = HIGGS.of_cases() + HIGGS.of_tiles(sizes)
-        assert there + sizes.histogram_bytes + moving <= free
+        there, turns = HIGGS.of_cases() + HIGGS.of_tiles(sizes), sizes.histogram_bytes + HIGGS.of_records(sizes)
+        assert there + turns + moving <= free
         one_more = HIGGS.of_moving_a_list(sizes.tile)
-        assert 1.1 * (there + moving + one_more) + sizes.histogram_bytes > free
+        assert 1.1 * (there + moving + one_more) + turns > free
 
 
 def test_too_little_is_refused() -> None:
@@ -155,7 +155,7 @@ def test_needs_are_those_of_the_columns_that_are_built(wide: bool) -> None:
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(cuda, "build_columns")
+    monkeypatch.delattr(cuda_loading, "build_columns")
     gpu = Emulation(0)
     engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL, free=lambda: 20_000)
     cases = seeded.mixed(0, 600)
@@ -167,7 +167,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch: 
 def test_the_tree_does_not_depend_on_it() -> None:
     cases, launches = table(60, 2, 3, 0.2), []
     expected = train(cases, engine="reference")
-    for left in (40_000, 6_500):
+    for left in (40_000, 8_500):
         gpu, free = Emulation(0, checks=False), iter([40_000, left])
         engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL, free=partial(next, free))
         found = train(cases, engine=engine)
