@@ -167,7 +167,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch: 
 def test_the_tree_does_not_depend_on_it() -> None:
     cases, launches = table(60, 2, 3, 0.2), []
     expected = train(cases, engine="reference")
-    for left in (40_000, 8_500):
+    for left in (40_000, 10_000):
         gpu, free = Emulation(0, checks=False), iter([40_000, left])
         engine = CudaEngine(gpu.xp, EmulatedLauncher(gpu), SMALL, free=partial(next, free))
         found = train(cases, engine=engine)
