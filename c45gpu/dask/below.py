@@ -11,6 +11,7 @@ from c45gpu.choose import NO_TEST
 from c45gpu.induction.grow import BATCH_BYTES, CANDIDATE_BYTES
 from c45gpu.kernels.engine import LocalEngine
 from c45gpu.kernels.level import ELSEWHERE, Children, Frontier, Int64s, Problem, Splits, Subtrees
+from c45gpu.kernels.level_engine import Details, GrownLevel, LevelEngine
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,11 +59,16 @@ def grown_below(engine: LocalEngine, problem: Problem, counts: Int64s) -> Below:
 
 
 def all_below(engine: LocalEngine, frontier: Frontier, n_used: int) -> Subtrees:
-    """Grow all that is below the nodes of a frontier."""
+    """Grow all that is below the nodes of a frontier, of a problem that says `may_finish`."""
     records = _Records(frontier)
     while len(records.open):
-        splits = _chosen(engine, records.weights.sum(1), n_used)
-        records.add(splits, engine.split(splits))
+        if isinstance(engine, LevelEngine):
+            records.add_level(engine.grow_level())
+        else:
+            splits = _chosen(engine, records.weights.sum(1), n_used)
+            records.add(splits, engine.split(splits))
+    if isinstance(engine, LevelEngine):
+        records.complete(engine.details())
     return records.all()
 
 
@@ -104,6 +110,7 @@ class _Records:
         self._nodes: list[_Nodes] = []
         self._tests: list[_Tests] = []
         self._n = 0
+        self._rows: list[tuple[Int64s, Int64s, Int64s]] = []  # tested, with their attributes, and taken, by level
         m = len(frontier.class_weights)
         self._advance(frontier, -1 - np.arange(m), np.zeros(m, np.int64))
 
@@ -112,6 +119,20 @@ class _Records:
         rows = self.open[splits.node]
         self._tests.append(_Tests(rows, splits.attribute, children.below, children.above))
         self._advance(children.frontier, rows[children.split], children.branch)
+
+    def add_level(self, grown: GrownLevel) -> None:
+        """The same where the engine chose, but for what it tells later."""
+        rows = self.open[grown.splits.node]
+        self._rows.append((rows, grown.splits.attribute, self.open[grown.taken]))
+        self._advance(grown.frontier, rows[grown.split], grown.branch)
+
+    def complete(self, details: Details) -> None:
+        """Note what the engine told later."""
+        none = (np.zeros(0, np.int64),) * 3
+        rows, attribute, taken = map(np.concatenate, zip(none, *self._rows, strict=True))
+        self._tests.append(_Tests(rows, attribute, details.below, details.above))
+        if details.finished is not None:
+            self._graft(details.finished, taken)
 
     def all(self) -> Subtrees:
         """All that grew."""

@@ -133,9 +133,10 @@ class Advancer:
         if not training.counted:
             mover = self._mover(made, made.asked.node, made.asked.tests.slot_start, made.asked.slot_start)
             lengths = mover.count()
-        found = iter(device.down_all([*self._arrays(made, lengths), *self._later.waiting()]))
+        found = iter(device.persist(partial(self._fetched, made, lengths), self._shrink))
         splits, told = self._told(made, lengths, [next(found) for _ in range(OF_LEVEL)])
         gathered = made.gathered + self._gathered(made.running, [next(found) for _ in made.running])
+        made.running.clear()  # gives their room back
         self._later.arrived(list(found))
         taken = np.sort(np.concatenate([np.zeros(0, np.int64), *(one.nodes for one in gathered)]))
         slot_start = np.concatenate([[0], np.cumsum(training.n_branches[splits.attribute])])
@@ -224,6 +225,10 @@ class Advancer:
         of_splits = [made.chosen.attribute, made.chosen.cut, *marked.sides, marked.room[-1:]]
         rows = [one.rows for one in made.running]
         return [*of_splits, *of_slots(marked, lengths, 0, min(asked.n_slots, most)), *rows]
+
+    def _fetched(self, made: Launched, lengths: Any) -> list[Any]:
+        """That, and what of earlier levels waits, on the host: one transfer."""
+        return list(self._device.down_all([*self._arrays(made, lengths), *self._later.waiting()]))
 
     def _told(self, made: Launched, lengths: Any, found: list[Any]) -> tuple[Splits, Told]:
         """The splits, and what the host is told of them, the slots that did not come yet included."""

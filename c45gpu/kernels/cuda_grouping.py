@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c45gpu.kernels.cuda_counts import scan_cells
 from c45gpu.kernels.cuda_device import Device, Sizes, Work, work_for
-from c45gpu.kernels.cuda_entries import MASK_BRANCHES, Sets, Values
+from c45gpu.kernels.cuda_entries import MASK_BRANCHES, Sets, Values, count_entries, count_entries_of_many
 from c45gpu.kernels.cuda_move import Parts
+from c45gpu.kernels.cuda_score import Lists
 from c45gpu.kernels.level import Bools, Int64s
 
 
@@ -158,3 +160,22 @@ def grouped_by_device(device: Device, parts: Parts, slots: Slots, segments: Segm
     tiles = xp.concatenate([tiles, xp.zeros(1, np.int64)])
     first = xp.concatenate([(base[at] + within[None, :] * tiles[at]).ravel(), base[-1:]])
     return Group(work, own, False, slots.widest), first, work.n_tiles * slots.widest
+
+
+def entries_counted(device: Device, group: Group, lists: Lists, counts: Any) -> Sets | Values:
+    """Count the entries of a group into its cells; what its tiles do to new-value bits."""
+    work = group.work
+    if group.many:
+        last, running = (device.xp.empty(len(counts), np.int32) for _ in range(2))
+        values = Values(last, running, device.xp.empty(work.n_tiles, np.int32))
+        device.over(count_entries_of_many, work.n_tiles, lists, group.parts, work.tiles, counts, values)
+        return values
+    sets = Sets(*(device.xp.empty(work.n_tiles, np.int64) for _ in Sets._fields))
+    counting = (lists, group.parts, work.tiles, counts, sets)
+    device.launch(count_entries, work.n_tiles, *counting, shared_cells=counting_cells(group.branches, device.sizes))
+    return sets
+
+
+def counting_cells(branches: int, sizes: Sizes) -> int:
+    """Counters of shared memory to count the entries of a tile by branch: those, the ends of runs, and the tile."""
+    return scan_cells(branches, sizes.threads) + 2 * sizes.threads + sizes.tile

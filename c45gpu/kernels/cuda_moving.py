@@ -8,21 +8,14 @@ from typing import Any
 import numpy as np
 
 from c45gpu.kernels.cuda_counts import Layout, scan_cells
-from c45gpu.kernels.cuda_device import Device, Sizes
-from c45gpu.kernels.cuda_entries import (
-    Sets,
-    Target,
-    Values,
-    count_entries,
-    count_entries_of_many,
-    move_entries,
-    move_entries_of_many,
-)
+from c45gpu.kernels.cuda_device import Device
+from c45gpu.kernels.cuda_entries import Target, move_entries, move_entries_of_many
 from c45gpu.kernels.cuda_grouping import (
     Counted,
-    Group,
     Segments,
     Slots,
+    counting_cells,
+    entries_counted,
     first_cells,
     grouped_by_device,
     grouped_by_host,
@@ -40,7 +33,6 @@ from c45gpu.kernels.cuda_move import (
     move_instances,
     move_instances_of_many,
 )
-from c45gpu.kernels.cuda_score import Lists
 from c45gpu.kernels.cuda_sort import Chunk
 from c45gpu.kernels.cuda_splitting import Marked
 from c45gpu.kernels.cuda_tally import Tally, tally_cells, tally_copies
@@ -50,11 +42,6 @@ from c45gpu.kernels.level import Bools, Int64s
 def place_type(most: int) -> type[np.signedinteger[Any]]:
     """The type of numbers of instances of the next level."""
     return np.int32 if most <= np.iinfo(np.int32).max else np.int64
-
-
-def _cells(branches: int, sizes: Sizes) -> int:
-    """Counters of shared memory to count the entries of a tile by branch: those, the ends of runs, and the tile."""
-    return scan_cells(branches, sizes.threads) + 2 * sizes.threads + sizes.tile
 
 
 class Mover:
@@ -248,7 +235,7 @@ class Mover:
             groups, base, tiles = grouped_by_host(device, self._parts, slots.start, self._two_way, segments)
             first, n_cells = device.up(first_cells(slots.start, tiles, n_lists, slots.n_slots)), int(base[-1])
         counts = device.xp.zeros(n_cells, np.int64)
-        return Counted(groups, [self._count_entries(group, lists, counts) for group in groups], counts, first)
+        return Counted(groups, [entries_counted(device, group, lists, counts) for group in groups], counts, first)
 
     def _move_chunk(
         self, chunk: Chunk, counted: Counted | None, places: Places, layout: Layout
@@ -272,7 +259,7 @@ class Mover:
                 device.over(move_entries_of_many, group.work.n_tiles, *moving, target)
             else:
                 own = target._replace(tally=tally._replace(copies=tally_copies(group.branches, tally.n_classes)))
-                cells = _cells(group.branches, sizes) + sizes.tile
+                cells = counting_cells(group.branches, sizes) + sizes.tile
                 cells += tally_cells(group.branches, tally.n_classes) if len(tally.counts) else 0
                 device.launch(move_entries, group.work.n_tiles, *moving, own, shared_cells=cells)
         return Chunk(chunk.first, chunk.stop, entries, tally.counts if len(tally.counts) else None), bounds
@@ -289,18 +276,6 @@ class Mover:
         start, _, first = device.up(bounds)
         tally = Tally(device.xp.zeros(n_classes * n_tiles, np.int64), start, first, n_classes, size, 1)
         return tally, bounds.reshape(3, *lengths.shape)[:, :, division.kept].reshape(3, -1)
-
-    def _count_entries(self, group: Group, lists: Lists, counts: Any) -> Sets | Values:
-        device, work = self._device, group.work
-        if group.many:
-            last, running = (device.xp.empty(len(counts), np.int32) for _ in range(2))
-            values = Values(last, running, device.xp.empty(work.n_tiles, np.int32))
-            device.over(count_entries_of_many, work.n_tiles, lists, group.parts, work.tiles, counts, values)
-            return values
-        sets = Sets(*(device.xp.empty(work.n_tiles, np.int64) for _ in Sets._fields))
-        counting = (lists, group.parts, work.tiles, counts, sets)
-        device.launch(count_entries, work.n_tiles, *counting, shared_cells=_cells(group.branches, device.sizes))
-        return sets
 
     def _kept(self, counted: Counted) -> Any:
         """The counts of slots that are kept, 0 for the others."""

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("numba_cuda", reason="kernels need numba-cuda: pip install 'c45gpu[cuda-test]'")
 pytest.importorskip("greenlet", reason="the emulator of CUDA needs greenlet: pip install 'c45gpu[cuda-test]'")
 
+from c45gpu.dask import below
 from c45gpu.dask.below import grown_below
 from c45gpu.data.table import Table
 from c45gpu.induction.grow import Grower
@@ -24,7 +25,6 @@ from c45gpu.induction.train import train
 from c45gpu.kernels import cuda_advance
 from c45gpu.kernels.cuda import CudaEngine
 from c45gpu.kernels.cuda_device import Sizes
-from c45gpu.kernels.engine import LocalEngine
 from c45gpu.kernels.level import Subtrees
 from c45gpu.kernels.level_engine import LevelEngine
 from c45gpu.kernels.reference import ReferenceEngine
@@ -156,22 +156,29 @@ def test_a_level_begins_again_when_memory_runs_out(unknown: float) -> None:
 
 @pytest.mark.parametrize("unknown", [0.0, 0.2])
 @pytest.mark.parametrize("finish", [0, 20])
-def test_a_host_that_asks_for_candidates_gets_the_same(unknown: float, finish: int) -> None:
-    """As on a cluster: small nodes are finished at once then."""
-    problem = pose(table(60, 3, 4, unknown), OPTIONS)
-    engines: list[LocalEngine] = [ReferenceEngine(), emulated_engine(FINISHING._replace(finish_cases=finish))]
-    expected, found = (leaves_of(grown_below(engine, problem, np.array([60]))) for engine in engines)
-    assert found == expected
+def test_a_host_that_asks_for_candidates_gets_the_same(
+    unknown: float, finish: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small nodes are finished at once then; so they are where the engine takes levels by itself, on a cluster."""
+    problem, sizes = pose(table(60, 3, 4, unknown), OPTIONS), FINISHING._replace(finish_cases=finish)
+    expected = leaves_of(grown_below(ReferenceEngine(), problem, np.array([60])))
+    assert leaves_of(grown_below(emulated_engine(sizes), problem, np.array([60]))) == expected
+    monkeypatch.setattr(below, "LevelEngine", Nobody)
+    assert leaves_of(grown_below(emulated_engine(sizes), problem, np.array([60]))) == expected
 
 
-def leaves_of(below: Any) -> list[tuple[Any, ...]]:
+class Nobody:
+    """No engine is one."""
+
+
+def leaves_of(grown: Any) -> list[tuple[Any, ...]]:
     """The leaves with their paths, in order."""
     paths: dict[int, tuple[Any, ...]] = {}
-    rows = zip(below.parent, below.branch, below.attribute, below.low, below.high, strict=True)
+    rows = zip(grown.parent, grown.branch, grown.attribute, grown.low, grown.high, strict=True)
     for row, (parent, branch, attribute, low, high) in enumerate(rows):
         test = (int(attribute), float(np.nan_to_num(low)), float(np.nan_to_num(high)))
         paths[row] = (*paths.get(int(parent), ()), int(branch), *test)
-    return sorted((*paths[row], *map(int, below.class_weights[row])) for row in range(len(below.parent)))
+    return sorted((*paths[row], *map(int, grown.class_weights[row])) for row in range(len(grown.parent)))
 
 
 def test_subtrees_of_a_level_that_was_interrupted_are_left_out() -> None:
