@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from c45gpu.kernels.cuda_device import missing_packages
-from c45gpu.kernels.cuda_views import Views
+from c45gpu.kernels.cuda_starter import Starter
 
 
 def missing() -> str | None:
@@ -58,14 +58,6 @@ def card() -> Card:
     return Card(facts["name"].decode(), capability, int(facts["totalGlobalMem"]), free_memory())
 
 
-@cache
-def _compiled(kernel: Any) -> Any:
-    """A kernel that numba compiles on its first use, once for each machine."""
-    from numba import cuda
-
-    return cuda.jit(kernel, cache=True)
-
-
 class CudaLauncher:
     """Starts kernels on the current device.
 
@@ -79,15 +71,11 @@ class CudaLauncher:
         import cupy
 
         self.xp: Any = cupy
-        self._views = Views()
+        self._starter = Starter()
 
     def __call__(self, kernel: Any, blocks: int, threads: int, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
         """See :class:`c45gpu.kernels.cuda_device.Launcher`."""
-        from numba import cuda
-
-        pointer = _current_stream()
-        stream = cuda.external_stream(pointer) if pointer else 0  # 0 is the default stream to numba
-        _compiled(kernel)[blocks, threads, stream, shared_bytes](*map(self._views.of, arguments))
+        self._starter(kernel, blocks, threads, _current_stream(), shared_bytes, arguments)
 
 
 def _current_stream() -> int:
