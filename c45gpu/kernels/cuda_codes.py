@@ -18,6 +18,7 @@ from numba import cuda, int64
 
 from c45gpu.choose import Settings, branch_counts
 from c45gpu.formulas import least_side
+from c45gpu.kernels.cuda_block import best_of_block, sums_of_block
 from c45gpu.kernels.cuda_counts import (
     NOTHING,
     Weights,
@@ -39,7 +40,7 @@ from c45gpu.kernels.cuda_measures import (
     split_of,
     whole_term,
 )
-from c45gpu.kernels.cuda_score import Found, best_of_block, sums_of_block
+from c45gpu.kernels.cuda_score import Found
 from c45gpu.kernels.level import Int64s
 from c45gpu.measures import ENTROPY
 

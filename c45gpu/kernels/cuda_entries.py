@@ -36,6 +36,7 @@ from c45gpu.kernels.cuda_counts import (
     tile_range,
 )
 from c45gpu.kernels.cuda_device import Tiles
+from c45gpu.kernels.cuda_held import Held, held_branch, hold_entries, hold_places
 from c45gpu.kernels.cuda_move import (
     Parts,
     Places,
@@ -54,8 +55,6 @@ from c45gpu.kernels.cuda_tally import Tally, begin_tally, end_tally, tell, tell_
 
 ALL = -1  # every branch
 MASK_BRANCHES = 62  # branches that a set has room for
-HELD_BITS = 56  # of an entry that a block holds; its branch stands above them
-EVERY = 63  # branch of an unknown value there
 
 
 class Sets(NamedTuple):
@@ -79,36 +78,6 @@ class Target(NamedTuple):
     entries: Any  # uint32 or uint64
     layout: Layout
     tally: Tally
-
-
-@on_device
-def hold_entries(lists: Any, parts: Any, split: Any, first: Any, stop: Any, mine: Any, room: Any) -> None:
-    """Read a tile into shared memory from cell `room` on, above each entry its branch; waits for all threads after."""
-    for k in range(cuda.threadIdx.x, stop - first, cuda.blockDim.x):
-        word = int64(lists.entries[first + k])
-        taken = taken_of(id_of(word, lists.layout), parts)
-        mine[room + k] = word | (taken & EVERY) << HELD_BITS
-    cuda.syncthreads()
-
-
-@on_device
-def hold_places(
-    lists: Any, parts: Any, split: Any, first: Any, stop: Any, mine: Any, room: Any, size: Any, places: Any
-) -> None:
-    """As :func:`hold_entries`, and behind the tile where each instance went."""
-    for k in range(cuda.threadIdx.x, stop - first, cuda.blockDim.x):
-        word = int64(lists.entries[first + k])
-        taken, place = taken_and_place(id_of(word, lists.layout), parts, split, places)
-        mine[room + k] = word | (taken & EVERY) << HELD_BITS
-        mine[room + size + k] = place
-    cuda.syncthreads()
-
-
-@on_device
-def held_branch(held: Any) -> Any:
-    """The branch that stands above an entry."""
-    taken = held >> HELD_BITS
-    return int64(-1) if taken == EVERY else taken
 
 
 @on_device
@@ -207,15 +176,6 @@ def move_entries(
     held = Held(mine, room, room + tiles.size, edges)
     move_run(lists, parts, split, run, held, opened, places, target)
     end_tally(mine, edges, branches, parts.row[segment], target.tally)
-
-
-class Held(NamedTuple):
-    """What a block has in shared memory: next places by branch and thread, then these."""
-
-    cells: Any
-    words: Any  # the cell of the first entry
-    places: Any  # of the first new number
-    edges: Any  # of the tally
 
 
 @on_device
