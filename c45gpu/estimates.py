@@ -9,20 +9,38 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+ClassWeights = TypeVar("ClassWeights", npt.NDArray[np.int64], Floats)
 
 SIMPLER_BY: Final = 0.1  # pruning takes the simpler tree if it is worse by no more errors than this
 ONE_WRONG: Final = 0.9999  # from here on errors are whole ones to Quinlan (specification section 8.1)
 SOME_WRONG: Final = 1e-6  # and below this none
+FEW_CLASSES: Final = 8
 
 # Quinlan's table of confidence limits: upper tail of the normal distribution, and deviation.
 _TAILS: Final = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
 _DEVIATIONS: Final = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
+
+
+def totals_and_greatest(class_weights: ClassWeights) -> tuple[ClassWeights, ClassWeights]:
+    """The sum of each row and its greatest number; by columns where these are few, which tiny rows are slow for."""
+    if class_weights.shape[1] > FEW_CLASSES:
+        return class_weights.sum(1), class_weights.max(1)
+    total = greatest = class_weights[:, 0]
+    for c in range(1, class_weights.shape[1]):
+        total, greatest = total + class_weights[:, c], np.maximum(greatest, class_weights[:, c])
+    return total, greatest
+
+
+def wrong_as_leaves(class_weights: ClassWeights) -> ClassWeights:
+    """What leaves with these class weights, one a row, get wrong: all but the cases of their most frequent classes."""
+    total, greatest = totals_and_greatest(class_weights)
+    return total - greatest
 
 
 def squared_deviation(confidence: float) -> float:

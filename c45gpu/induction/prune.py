@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from c45gpu.estimates import SIMPLER_BY, extra_errors, least_rise, simplest
+from c45gpu.estimates import SIMPLER_BY, extra_errors, least_rise, simplest, totals_and_greatest
 from c45gpu.induction.options import Options
 from c45gpu.induction.progress import NOBODY, Watch
-from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset, totals_and_greatest
+from c45gpu.induction.prunings import interval_pruned, labels_of, pessimistically_pruned, subset
 from c45gpu.kernels.engine import Changes, Engine, Judging, Pairs, Settling
 from c45gpu.kernels.level import Int64s, Problem
 from c45gpu.model.possible import without_impossible_values

@@ -10,14 +10,12 @@ import numpy.typing as npt
 
 from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
-from c45gpu.estimates import interval_limit, pessimistic_limit
+from c45gpu.estimates import interval_limit, pessimistic_limit, totals_and_greatest, wrong_as_leaves
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.level import Bools, Int64s, Problem
 from c45gpu.model.tree import LEAF, Tree, ranges
 
 Floats = npt.NDArray[np.float64]
-
-FEW_CLASSES = 8
 
 
 def pessimistically_pruned(tree: Tree, standard_errors: float = 1.0) -> Tree:
@@ -52,16 +50,6 @@ def labels_of(units: Int64s, label: npt.NDArray[np.integer[Any]]) -> Int64s:
     labels = label.astype(np.int64)
     labels[other] = units[other].argmax(1)
     return labels
-
-
-def totals_and_greatest(units: Int64s) -> tuple[Int64s, Int64s]:
-    """The sum of each row and its greatest number; by columns where these are few, which tiny rows are slow for."""
-    if units.shape[1] > FEW_CLASSES:
-        return units.sum(1), units.max(1)
-    total = greatest = units[:, 0]
-    for c in range(1, units.shape[1]):
-        total, greatest = total + units[:, c], np.maximum(greatest, units[:, c])
-    return total, greatest
 
 
 class Held(NamedTuple):
@@ -112,7 +100,7 @@ def reduced_error_pruned(tree: Tree, pruning: Problem) -> Tree:
 
 def _errors(tree: Tree) -> Floats:
     """Weight of the cases at each node that it gets wrong as a leaf."""
-    errors: Floats = np.where(tree.weight > 0, tree.weight - tree.class_weights.max(1), 0.0)
+    errors: Floats = np.where(tree.weight > 0, wrong_as_leaves(tree.class_weights), 0.0)
     return errors
 
 

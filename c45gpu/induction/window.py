@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c45gpu.estimates import wrong_as_leaves
 from c45gpu.induction.checkpoint import Checkpoint, Kept
 from c45gpu.induction.grown import grown
 from c45gpu.induction.options import Options
@@ -226,7 +227,7 @@ def initial_classes(counts: Int64s, size: int) -> Int64s:
 def with_all_cases(tree: Tree, whole: Problem) -> Tree:
     """The tree with the weights, labels and errors that it has by all cases instead of those of its window."""
     units = Placement(whole, tree).class_units(tree.n_nodes)
-    errors = np.where(tree.kind == LEAF, units.sum(1) - units.max(1), 0)
+    errors = np.where(tree.kind == LEAF, wrong_as_leaves(units), 0)
     for level in reversed(tree.levels[1:]):
         np.add.at(units, tree.parent[level], units[level])
         np.add.at(errors, tree.parent[level], errors[level])

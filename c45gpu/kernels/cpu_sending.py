@@ -15,6 +15,7 @@ from queue import Empty, LifoQueue
 
 import numpy as np
 
+from c45gpu.estimates import wrong_as_leaves
 from c45gpu.kernels.cpu_crew import Crew
 from c45gpu.kernels.cpu_send import Cases, Room, Spans, Standing, send_pairs
 from c45gpu.kernels.cpu_walk import ABREAST, Steps
@@ -93,8 +94,8 @@ class Sender:
                 added[changes.leaf - branch] += changes.units
                 is_reached[changes.leaf - branch] = True
             reached = np.flatnonzero(is_reached)
-            risen = _errors(old[reached] + added[reached]) - _errors(old[reached])
-            if risen > pairs.allowed[p] or any(changes.hopeless[0] for changes in sent):
+            risen = wrong_as_leaves(old[reached] + added[reached]) - wrong_as_leaves(old[reached])
+            if risen.sum() > pairs.allowed[p] or any(changes.hopeless[0] for changes in sent):
                 return Changes(np.ones(1, np.bool_), which[:0], which[:0], units[:0])
         return Changes(np.zeros(1, np.bool_), np.full(len(reached), p), reached + branch, added[reached])
 
@@ -107,8 +108,3 @@ def joined(parts: Iterable[Changes], units: Int64s) -> Changes:
 
 def _of(spans: Spans, which: Int64s) -> Spans:
     return Spans(spans.first[which], spans.stop[which])
-
-
-def _errors(units: Int64s) -> int:
-    """Units of the cases that are not of the most frequent class of their row."""
-    return int(units.sum() - units.max(1).sum())

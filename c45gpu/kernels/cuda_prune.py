@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c45gpu.estimates import wrong_as_leaves
 from c45gpu.kernels.cpu_walk import row_type, tested_attributes
 from c45gpu.kernels.cuda_device import Device, work_for
 from c45gpu.kernels.cuda_prune_tally import Standing, tallied
@@ -123,8 +124,7 @@ def placement_bytes(
 
 def added_errors(old: Int64s, change: Int64s) -> Int64s:
     """By how many units the errors of leaves rise; class weights in rows."""
-    rise: Int64s = change.sum(1) - (old + change).max(1) + old.max(1)
-    return rise
+    return wrong_as_leaves(old + change) - wrong_as_leaves(old)
 
 
 class WholePlacement:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from c45gpu.data.schema import Schema
+from c45gpu.estimates import wrong_as_leaves
 from c45gpu.formulas import EPSILON
 from c45gpu.model.tree import DISCRETE, LEAF, SUBSET, THRESHOLD, Tree, ranges
 
@@ -220,9 +221,8 @@ def _levels(grown: Nodes) -> list[Int64s]:
 
 def _collapse(grown: Nodes, levels: list[Int64s], case_units: int) -> tuple[Int64s, Int64s]:
     """Turn subtrees that save no error into leaves, bottom up; errors in units and sizes of all nodes."""
-    total = np.where(grown["held"], grown["class_units"].sum(1), 0)
-    as_leaf = np.where(grown["held"], total - grown["class_units"].max(1), 0)
-    errors, size = as_leaf.copy(), np.ones(len(total), np.int64)
+    as_leaf = np.where(grown["held"], wrong_as_leaves(grown["class_units"]), 0)
+    errors, size = as_leaf.copy(), np.ones(len(as_leaf), np.int64)
     for level in reversed(levels):
         nodes = level[grown["kind"][level] != LEAF]
         first, n = grown["first_child"][nodes], grown["n_children"][nodes]
