@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from c45gpu.cli.cases import Columns, no_target, nothing_known, stem_of, tell, tell_kinds, training_table
 from c45gpu.cli.progress import timed
+from c45gpu.cli.training import trained, watched
 
 if TYPE_CHECKING:
     from c45gpu.cli.kept import Checkpoints
@@ -73,8 +74,6 @@ class Here:
 
     def trained(self, options: Options, engine: str, costs: Any, kept: Checkpoints, recording: Recording) -> Model:
         """A model of them, with progress for whoever watches."""
-        from c45gpu.cli.train import trained
-
         return trained(self._table, options, engine, costs, kept, recording)
 
     def judged(self, model: Model) -> Judged:
@@ -109,29 +108,13 @@ class OnCluster:
 
     def trained(self, options: Options, engine: str, costs: Any, kept: Checkpoints, recording: Recording) -> Model:
         """A model of them, with progress for whoever watches."""
-        from c45gpu.cli.progress import training_of
-        from c45gpu.cli.train import warn_of_one_class
         from c45gpu.dask.plan import require_room
         from c45gpu.dask.rows import weight_of
         from c45gpu.dask.train import train_on
 
         require_room(self._client, self._rows, options, engine)
-        with training_of(weight_of(self._client, self._rows)) as shown:
-            told = (None, None) if shown is None else (shown.level, shown.stage)
-            model = train_on(
-                self._client,
-                self._rows,
-                options,
-                engine,
-                told[0],
-                costs,
-                stages=told[1],
-                checkpoint=kept.checkpoint,
-                every=kept.every,
-                recording=recording,
-            )
-        warn_of_one_class(model)
-        return model
+        learn = partial(train_on, self._client, self._rows, options, engine)
+        return watched(learn, weight_of(self._client, self._rows), costs, kept, recording)
 
     def judged(self, model: Model) -> Judged:
         """What a model says of them."""

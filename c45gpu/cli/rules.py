@@ -11,7 +11,8 @@ from cyclopts import Parameter
 from c45gpu.cli.cases import Columns, cases_with, stem_of, table_for, training_table
 from c45gpu.cli.learning import Learning, Stopping
 from c45gpu.cli.screen import Loudness, note, speak
-from c45gpu.cli.train import Unseen, one_source, trained
+from c45gpu.cli.train import Unseen, one_source
+from c45gpu.cli.training import trained
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:

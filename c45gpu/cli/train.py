@@ -14,8 +14,7 @@ from c45gpu.cli.colours import Colouring, Page
 from c45gpu.cli.kept import Checkpoints, Outputs
 from c45gpu.cli.learning import Learning, Stopping, letters_of
 from c45gpu.cli.places import cases_of
-from c45gpu.cli.progress import training_of
-from c45gpu.cli.screen import Loudness, note, speak, warn
+from c45gpu.cli.screen import Loudness, note, speak
 from c45gpu.errors import OptionError
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from c45gpu.data.schema import Schema
     from c45gpu.data.table import Table
-    from c45gpu.induction.options import Options
     from c45gpu.induction.record import Recording
     from c45gpu.model.store import Model
     from c45gpu.show.document import Judged
@@ -195,45 +193,6 @@ def one_source(source: str | None, stem: str | None) -> str:
     if (source is None) == (stem is None):
         raise OptionError("name what to train on, once: c45gpu train STEM, or c45gpu train FILE --target NAME")
     return source or stem or ""
-
-
-def trained(
-    table: Table,
-    options: Options,
-    engine: str,
-    costs: npt.NDArray[np.float64] | None = None,
-    checkpoints: Checkpoints | None = None,
-    recording: Recording | None = None,
-) -> Model:
-    """A model of a table, with progress for whoever watches."""
-    kept = checkpoints or Checkpoints()
-    from c45gpu.induction.train import train as grown_and_pruned
-
-    weight = float(table.n_cases if table.weights is None else table.weights.sum())
-    with training_of(None if options.windowed else weight) as shown:
-        told = (None, None) if shown is None else (shown.level, shown.stage)
-        model = grown_and_pruned(
-            table,
-            options,
-            engine,
-            told[0],
-            costs,
-            stages=told[1],
-            checkpoint=kept.checkpoint,
-            every=kept.every,
-            recording=recording,
-        )
-    warn_of_one_class(model)
-    return model
-
-
-def warn_of_one_class(model: Model) -> None:
-    """Tell that there was nothing to learn."""
-    present = [
-        name for name, weight in zip(model.schema.classes, model.unpruned.class_weights[0], strict=True) if weight
-    ]
-    if len(present) == 1:
-        warn(f"all cases are of the class {present[0]!r}: the tree is a single leaf")
 
 
 def _print(model: Model, on_train: Judged, test: Table | None, recording: Recording | None, page: Page) -> None:
