@@ -21,9 +21,12 @@ from c45gpu.kernels.engine import Judging, PlacedCases, Settling
 from c45gpu.kernels.level import Bools, Int64s, Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import Tree
+from tests.golden_trees import inner, leaf, tree_of
 from tests.kernels.seeded import TABLES, reference_model
-from tests.strategies import Sample, larger_samples
+from tests.strategies import Column, Sample, larger_samples, sample
 from tests.test_estimates import confidences, leaves
+
+Counts = tuple[int, int]
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -107,6 +110,28 @@ def test_any_table_without_unknown_values(sample: Sample, most: int, confidence:
     pruned = ErrorBasedPruning(grower.tree, engine, problem, confidence).run()
     crew.dismiss()
     assert pruned.equals(by_host(grower.tree, problem, confidence))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "other", "confidence"),
+    [((4, 3), (2, 7), (30, 0), 0.3021757888999708), ((3, 4), (8, 0), (0, 30), 0.21241309279438428)],
+)
+@pytest.mark.parametrize("is_root", [True, False])
+def test_a_branch_that_is_a_leaf_takes_the_place_of_its_top(
+    low: Counts, high: Counts, other: Counts, confidence: float, is_root: bool, crew: Crew
+) -> None:
+    """It is as good as the top as a leaf, but for rounding; so that must tell who is a tenth of an error worse."""
+    cells = [(0, 0, low), (0, 1, high), (1, 0, (0, 0) if is_root else other)]
+    rows = [(a, b, c) for a, b, counts in cells for c in (0, 1) for _ in range(counts[c])]
+    columns: list[Column] = [("discrete", 2, column) for column in list(zip(*rows, strict=True))[:2]]
+    problem = pose(sample(columns, 2, [c for _, _, c in rows], None).table, Options())
+    below = inner("discrete", 1, leaf(*map(float, low)), leaf(*map(float, high)))
+    root = below if is_root else inner("discrete", 0, below, leaf(*map(float, other)))
+    tree = tree_of(root, problem.table.schema)
+    expected = by_host(tree, problem, confidence)
+    assert expected.n_nodes == tree.n_nodes - 2
+    assert by_host(tree, problem, confidence, raising=False).n_nodes == tree.n_nodes  # so no top becomes a leaf
+    assert ErrorBasedPruning(tree, SettlingEngine(problem, crew, 3), problem, confidence).run().equals(expected)
 
 
 def test_the_cpu_engine_settles(crew: Crew) -> None:
