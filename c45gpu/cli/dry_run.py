@@ -30,24 +30,32 @@ def print_plan(table: Table, options: Options, engine: str, as_json: bool) -> No
     problem = pose(table, options)
     name = pick(engine, problem.table.n_cases * len(problem.used))
     if name == "cpu":
-        _plan_cpu(problem, as_json)
+        _plan_cpu(problem, options, as_json)
     elif name == "cuda":
         _plan_cuda(problem, as_json)
     else:
         print(json.dumps({"engine": name}) if as_json else f"engine {name}: its memory is not planned")
 
 
-def _plan_cpu(problem: Problem, as_json: bool) -> None:
+def _plan_cpu(problem: Problem, options: Options, as_json: bool) -> None:
+    from c45gpu.induction.options import n_features
+    from c45gpu.induction.screen import SAMPLE
     from c45gpu.kernels.cpu_crew import cores
-    from c45gpu.kernels.cpu_plan import STAGES, plan, require
+    from c45gpu.kernels.cpu_plan import STAGES, plan, plan_screened, require, require_work
     from c45gpu.kernels.cpu_work import work_of
     from c45gpu.kernels.memory import available_bytes
 
     work = work_of(problem, cores())
     facts = {"engine": "cpu", "threads": work.threads, "available": available_bytes()}
     title = f"engine cpu, {work.threads} threads; memory that it needs beside the table:"
-    _print(facts, plan(work), STAGES, title, as_json)
-    require(problem, work.threads)
+    if options.screen is None:
+        _print(facts, plan(work), STAGES, title, as_json)
+        require(problem, work.threads)
+        return
+    most = n_features(options.screen, work.columns)
+    title += f"\na node may test {most} of {work.columns} attributes; pruning needs most if the tree tests all of them"
+    _print(facts, plan_screened(work, most, SAMPLE), STAGES, title, as_json)
+    require_work(work.among(most))
 
 
 def _plan_cuda(problem: Problem, as_json: bool) -> None:

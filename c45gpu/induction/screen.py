@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,14 @@ class Branch(NamedTuple):
     case: Int64s
     units: Int64s
     attributes: Int64s
+
+
+@runtime_checkable
+class Holding(Protocol):
+    """An engine that takes cases which are only to be placed without sorting them; those of the package do."""
+
+    def hold(self, problem: Problem) -> None:
+        """See :class:`c45gpu.kernels.engine.LocalEngine`."""
 
 
 class ScreenedGrower:
@@ -128,7 +136,11 @@ class ScreenedGrower:
         settings = self._problem.settings
         tree = self.growing.finished(Stops(self._limits, settings.case_units, settings.scale_bits))
         tested = np.flatnonzero(np.isin(self._problem.used, tree.attribute))
-        self._engine.load(self._part(None, self._problem.units, tested))
+        whole = self._part(None, self._problem.units, tested)
+        if isinstance(self._engine, Holding):
+            self._engine.hold(whole)
+        else:
+            self._engine.load(whole)
         return tree
 
     def kept(self) -> Kept:

@@ -79,6 +79,37 @@ def plan(work: Work) -> MemoryPlan:
     return MemoryPlan(tuple(part for part in [*_columns(work), *_workers(work), *_pruning(work)] if part.n_bytes))
 
 
+def plan_screened(work: Work, most: int, ranked: int) -> MemoryPlan:
+    """What the engine will need at the most where nodes test some attributes only (c45gpu.induction.screen).
+
+    It is given so many attributes of all cases to grow with, or all attributes of some to rank them, with copies of
+    their values; at last those that the tree tests, maybe all of them, of all cases, to be pruned with.
+
+    Parameters
+    ----------
+    work : Work
+        With all attributes and cases.
+    most : int
+        How many attributes a node may test.
+    ranked : int
+        Cases that attributes are ranked on.
+    """
+    given = [work.among(most), work.among(work.columns)._replace(n_cases=min(ranked, work.n_cases))]
+    if work.weighted and not work.divided:
+        given += [one._replace(whole=True) for one in given]  # a node where all happen to weigh 1
+    while_growing: dict[str, Part] = {}
+    for one in given:
+        copied = one.n_cases * (one.row_bytes * one.columns + 4)
+        for part in (*plan(one).parts, Part("values of a node", copied, (SORTING, GROWING))):
+            other = while_growing.get(part.name, part)
+            stages = tuple(stage for stage in part.stages if stage != PRUNING)
+            while_growing[part.name] = part._replace(n_bytes=max(part.n_bytes, other.n_bytes), stages=stages)
+    held = work.among(work.columns)._replace(whole=False)  # without lists, whose memory pruning might take
+    pruning = max((plan(held), plan(held._replace(divided=False))), key=lambda one: one.of_stage(PRUNING))
+    kept = [part._replace(stages=(PRUNING,)) for part in pruning.parts if PRUNING in part.stages]
+    return MemoryPlan((*(part for part in while_growing.values() if part.stages), *kept))
+
+
 def _columns(work: Work) -> Iterator[Part]:
     """What is allocated for all workers together, while the tree grows."""
     n, both, instances = work.n_cases, (SORTING, GROWING), instances_at_level(work)
@@ -86,7 +117,7 @@ def _columns(work: Work) -> Iterator[Part]:
     kept = (PRUNING,) if work.whole else ()
     yield Part("weights", 8 * n if work.weighted else 0, STAGES)
     yield Part("lists", lists + n * (1 if layout.class_bits <= 8 else 2), both + kept)
-    yield Part("distinct values", int(n * sum(work.value_bytes) * (1 - work.unknown)), both)
+    yield Part("distinct values", int(n * sum(work.value_bytes) * work.known), both)
     yield Part("codes", n * work.codes, (SORTING,))  # by column, and then by row
     yield Part("codes by row", n * (work.codes + 4 * work.coded_lists), both)
     yield Part("spare lists", int(lists * max(1.0, IN_MOTION * instances - 1)), (GROWING, *kept))
@@ -186,10 +217,13 @@ def require(problem: Problem, threads: int) -> None:
     table = problem.table
     dtypes = [None if column is None else column.dtype for column in table.columns]
     at_most = work_of_schema(table.schema, dtypes, table.n_cases, threads)._replace(whole=problem.whole)
-    if plan(at_most).total <= LITTLE:
-        return
-    work, available = work_of(problem, threads), available_bytes()
-    needed = plan(work).total
+    if plan(at_most).total > LITTLE:
+        require_work(work_of(problem, threads))
+
+
+def require_work(work: Work) -> None:
+    """The same for work that is known, however little it is."""
+    needed, available = plan(work).total, available_bytes()
     if available is not None and needed > available:
         fitting = rows_that_fit(work, available)
         raise MemoryPlanError(

@@ -53,6 +53,10 @@ class Work(NamedTuple):
         Cases have weights of their own.
     copied : int
         Bytes of a case's values in columns that are not in one piece, or not of the precision that all have together.
+    most_unknown : float
+        Share of unknown values in the column that has most.
+    listed_unknown : float, optional
+        Share of unknown values in lists, where that is not `unknown`.
     """
 
     n_cases: int
@@ -73,16 +77,37 @@ class Work(NamedTuple):
     finishes: bool = True
     weighted: bool = False
     copied: int = 0
+    most_unknown: float = 0.0
+    listed_unknown: float | None = None
+
+    @property
+    def known(self) -> float:
+        """Share of the values that lists hold."""
+        return 1 - (self.unknown if self.listed_unknown is None else self.listed_unknown)
 
     @property
     def listed(self) -> float:
         """Entries that a case has in all lists of attributes."""
-        return (len(self.value_bytes) + self.coded_lists) * (1 - self.unknown)
+        return (len(self.value_bytes) + self.coded_lists) * self.known
 
     @property
     def mark_bytes(self) -> int:
         """Of the number of a branch, beside weights that are units."""
         return 1 if self.most_branches <= 1 << 7 else 4
+
+    def among(self, most: int) -> Work:
+        """The most that so many of the attributes can be, whichever they are: lists take more than codes."""
+        value_bytes = tuple(sorted(self.value_bytes, reverse=True)[:most])
+        coded_lists = min(self.coded_lists, most - len(value_bytes))
+        return self._replace(
+            columns=min(self.columns, most),
+            value_bytes=value_bytes,
+            coded_lists=coded_lists,
+            codes=min(self.codes, most - len(value_bytes) - coded_lists),
+            n_codes=min(self.n_codes, most * MOST_CODES),
+            unknown=self.most_unknown,
+            listed_unknown=0.0,
+        )
 
 
 def work_of_schema(
@@ -128,10 +153,12 @@ def work_of(problem: Problem, threads: int) -> Work:
     dtypes = [None if column is None else column.dtype for column in table.columns]
     near, divided = problem.settings.gap > 0, not problem.whole and table.has_unknown()
     work = work_of_schema(table.schema, dtypes, table.n_cases, threads, few)
+    unknown = [share_of_unknown([x]) for x in samples if x is not None] if divided else []
     return work._replace(
         whole=problem.whole and not near and bool((problem.units == 1).all()),
         divided=divided,
-        unknown=share_of_unknown([x for x in samples if x is not None]) if divided else 0.0,
+        unknown=float(np.mean(unknown)) if unknown else 0.0,
+        most_unknown=max([0.0, *unknown]),
         spread=max([1.0, *(_spread(table, a, samples[a]) for a in table.schema.used)]) if divided else 1.0,
         near=near,
         finishes=problem.may_finish,

@@ -14,13 +14,16 @@ from c45gpu.data.schema import Attribute, Schema
 from c45gpu.errors import MemoryPlanError
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
+from c45gpu.induction.screen import ScreenedGrower
 from c45gpu.induction.train import train
 from c45gpu.kernels import cpu, cpu_finishing, cpu_plan
 from c45gpu.kernels.cpu import CpuEngine
-from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, plan, rows_that_fit
+from c45gpu.kernels.cpu_plan import GROWING, PRUNING, SORTING, MemoryPlan, plan, plan_screened, rows_that_fit
 from c45gpu.kernels.cpu_plan import size as said
 from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST
 from c45gpu.kernels.cpu_work import Work, work_of
+from c45gpu.kernels.level import Frontier, Problem
+from c45gpu.kernels.reference import ReferenceEngine
 from tests.kernels.seeded import TABLES, many_valued, mixed, table_of, three_codes, with_unknown, with_weights
 
 N = 100_000
@@ -269,6 +272,72 @@ def test_dry_run_as_json(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_dry_run_with_the_engine_of_small_tables(csv: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", csv, "--target", "y", "--dry-run"]) == 0
     assert capsys.readouterr().out == "engine reference: its memory is not planned\n"
+
+
+class Noting(ReferenceEngine):
+    """Notes what it is given."""
+
+    def __init__(self) -> None:
+        self.loaded: list[Problem] = []
+        self.held: list[Problem] = []
+
+    def load(self, problem: Problem) -> Frontier:
+        self.loaded.append(problem)
+        return super().load(problem)
+
+    def hold(self, problem: Problem) -> None:
+        self.held.append(problem)
+        super().hold(problem)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("unknown", [0.0, 0.1])
+@pytest.mark.parametrize("weights", [[1], [1, 2]])
+def test_what_a_screened_tree_is_grown_and_pruned_with_is_planned(
+    seed: int, unknown: float, weights: list[float]
+) -> None:
+    table = with_weights(with_unknown(mixed(seed, 600, 3, np.float64 if seed % 2 else np.float32), unknown), weights)
+    table = table if len(weights) > 1 else replace(table, weights=None)
+    options = Options(screen=2, min_cases=1)
+    problem, engine = pose(table, options), Noting()
+    grower = ScreenedGrower(engine, problem, options, sample=20)
+    for _ in grower:
+        pass
+    assert len(engine.loaded) > 3
+    planned = plan_screened(work_of(problem, 2), 2, 20)
+    for part in engine.loaded:
+        taken = plan(work_of(part, 2))
+        n_bytes = sum(x.nbytes for x in (*part.table.columns, part.table.classes) if x is not None)
+        for stage in (SORTING, GROWING):
+            assert taken.of_stage(stage) + n_bytes <= planned.of_stage(stage)
+    tested = np.unique(grower.tree.attribute)[1:]
+    (whole,) = engine.held
+    assert whole.used == tuple(tested.tolist())
+    assert plan(work_of(whole, 2)._replace(whole=False)).of_stage(PRUNING) <= planned.of_stage(PRUNING)
+
+
+def test_a_screened_tree_needs_less_than_all_attributes() -> None:
+    whole, screened = plan(work(500, n=10 * N)), plan_screened(work(500, n=10 * N), 20, 1000)
+    assert screened.of_stage(GROWING) < whole.of_stage(GROWING) / 10
+    assert named(screened)["values in order"] == 500 * 4 * 10 * N
+    assert screened.total < whole.total / 2
+    every = plan_screened(work(500, n=10 * N), 500, 1000)
+    assert every.of_stage(GROWING) == whole.of_stage(GROWING) + named(every)["values of a node"]
+
+
+def test_dry_run_of_a_screened_tree(
+    csv: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused only where the attributes that a node may test do not fit."""
+    arguments = ["train", csv, "--target", "y", "--engine", "cpu", "--dry-run", "--screen", "1"]
+    assert main([*arguments[:-2], "--json"]) == 0
+    needed = json.loads(capsys.readouterr().out)["total"]
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: needed - 1)
+    assert main(arguments) == 0
+    assert "a node may test 1 of 5 attributes" in capsys.readouterr().out
+    monkeypatch.setattr(cpu_plan, "available_bytes", lambda: 1000)
+    assert main(arguments) == 1
+    assert "error: 2000 cases with 1 attributes need" in capsys.readouterr().err
 
 
 def test_dry_run_of_what_does_not_fit(
