@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from c45gpu.data.table import Table
 from c45gpu.induction import resume
+from c45gpu.induction.apart import MOST_APART
 from c45gpu.induction.grow import Grower
 from c45gpu.induction.limits import Limits
 from c45gpu.induction.options import Options
@@ -22,6 +23,7 @@ from c45gpu.kernels.engine import Engine
 from c45gpu.kernels.level import Problem
 from c45gpu.kernels.reference import ReferenceEngine
 from c45gpu.model.tree import Tree
+from tests.kernels.seeded import table_of, with_unknown
 from tests.strategies import Asked, Sample, asked, larger_samples, sample
 
 
@@ -93,6 +95,20 @@ def test_nodes_that_an_engine_left_open(engine: str, unknown: float) -> None:
     assert len(first.open.node) > 0
     whole = alone(problem, options, CpuEngine())
     assert in_two(problem, options, 1, CpuEngine(), CpuEngine()).equals(whole)
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.01])
+def test_more_open_nodes_than_are_given_at_a_time(unknown: float) -> None:
+    chance, options = np.random.default_rng(2), Options(criterion="gain")
+    code, number = chance.integers(0, 300, 6000), chance.normal(size=6000)
+    classes = ((code % 2 == 0) ^ (chance.random(6000) < 0.1)) + 2 * (number > code / 300)
+    problem = pose(with_unknown(table_of([number, (code, 300)], classes, 4), unknown), options)
+    first = Grower(ReferenceEngine(), problem)
+    assert len([*islice(first, 1)]) == 1
+    assert len(first.open.node) > MOST_APART
+    whole = alone(problem, options, ReferenceEngine())
+    for engine in (ReferenceEngine(), CpuEngine()):
+        assert in_two(problem, options, 1, ReferenceEngine(), engine, MOST_APART).equals(whole)
 
 
 @pytest.mark.parametrize("options", [Options(max_features="sqrt", random_state=4), Options(max_depth=4)])
