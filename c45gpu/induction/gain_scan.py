@@ -13,13 +13,13 @@ from c45gpu.data.table import Table
 from c45gpu.errors import OptionError
 from c45gpu.formulas import EPSILON, information_of
 from c45gpu.induction.costs import class_factors, scaled
-from c45gpu.induction.cuts import thresholds
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.induction.prunings import held_out
+from c45gpu.induction.scan import AtNode, groups_at, thresholds_of
 from c45gpu.kernels.descend import Placement
 from c45gpu.kernels.level import Candidates, Problem
-from c45gpu.kernels.reference_score import Information, ScoredCuts, group, score_continuous, scored_cuts
+from c45gpu.kernels.reference_score import Information, ScoredCuts, score_continuous, scored_cuts
 from c45gpu.measures import ENTROPY
 from c45gpu.model.store import Model
 from c45gpu.model.tree import THRESHOLD, Tree
@@ -100,19 +100,17 @@ def gain_scan(model: Model, table: Table, attribute: int, node: int = 0, *, unpr
     tree = model.unpruned if unpruned else model.pruned
     _require(tree, model, attribute, node)
     problem = _posed(model, table)
-    cases, units = Placement(problem, tree).cases_below(node)
-    if not len(cases):
+    at_node = AtNode(*Placement(problem, tree).cases_below(node))
+    if not len(at_node.case):
         raise OptionError(f"no training case is at node {node}: give another node, or all training cases")
     ranks, distinct = problem.table.ranks(attribute)
-    codes, classes = ranks[cases].astype(np.int64), problem.table.classes[cases].astype(np.int64)
-    groups = group(np.zeros(len(cases), np.int64), codes, classes, units, problem.settings.n_classes)
-    weight = np.array([units.sum()])
+    codes, classes = ranks[at_node.case], problem.table.classes[at_node.case].astype(np.int64)
+    groups, weight = groups_at(problem, at_node, attribute), np.array([at_node.units.sum()])
     lenient = replace(problem, settings=problem.settings._replace(min_units=1, cap_units=1))
     cuts = scored_cuts(groups, weight, Information(lenient), distinct)
     found = Candidates.none(1, 1)
     score_continuous(found, 0, groups, weight, Information(problem), distinct)
-    above = groups.code[np.searchsorted(groups.code, cuts.code) + 1]
-    here = thresholds(distinct, cuts.code, above, problem.settings.gap > 0)
+    here = thresholds_of(problem, attribute, groups, cuts.code)
     tested = tree.kind[node] == THRESHOLD and tree.attribute[node] == attribute
     known = codes >= 0
     order = np.argsort(codes[known], kind="stable")

@@ -21,7 +21,7 @@ from c45gpu.induction.cuts import thresholds
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
 from c45gpu.kernels.descend import divide, sums
-from c45gpu.kernels.level import Candidates, Int64s
+from c45gpu.kernels.level import Candidates, Int64s, Problem
 from c45gpu.kernels.reference_score import (
     Groups,
     Information,
@@ -81,6 +81,21 @@ class Scan:
     chosen: int | None
 
 
+def groups_at(problem: Problem, at_node: AtNode, attribute: int) -> Groups:
+    """The cases at a node, grouped by their values of an attribute, a schema number."""
+    table = problem.table
+    continuous = table.schema.attributes[attribute].kind == "continuous"
+    code = (table.ranks(attribute)[0] if continuous else table.column(attribute))[at_node.case].astype(np.int64)
+    classes = table.classes[at_node.case].astype(np.int64)
+    return group(np.zeros(len(code), np.int64), code, classes, at_node.units, problem.settings.n_classes)
+
+
+def thresholds_of(problem: Problem, attribute: int, groups: Groups, cuts: Int64s) -> Float64s:
+    """The thresholds of cuts of a continuous attribute, each named by the code of the group below it."""
+    below = np.searchsorted(groups.code, cuts)
+    return thresholds(problem.table.ranks(attribute)[1], cuts, groups.code[below + 1], problem.settings.gap > 0)
+
+
 class Scanner:
     """Scans nodes of trees with the cases of a table.
 
@@ -100,8 +115,6 @@ class Scanner:
     def __init__(self, table: Table, options: Options) -> None:
         self.problem = pose(table, options)
         self._information = Information(self.problem)
-        self._classes = self.problem.table.classes.astype(np.int64)
-        self._release8 = options.compat == "r8"
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -139,14 +152,12 @@ class Scanner:
         candidates = Candidates.none(1, len(self.used))
         threshold = np.full(len(self.used), np.nan)
         for a, attribute in enumerate(self.used):
-            groups = self._groups(at_node, attribute)
+            groups = groups_at(problem, at_node, attribute)
             if problem.table.schema.attributes[attribute].kind == "continuous":
                 distinct = problem.table.ranks(attribute)[1]
                 score_continuous(candidates, a, groups, weight, self._information, distinct)
                 if candidates.possible[0, a]:
-                    threshold[a] = self._thresholds(
-                        attribute, groups, np.flatnonzero(groups.code == candidates.cut[0, a])
-                    )[0]
+                    threshold[a] = thresholds_of(problem, attribute, groups, candidates.cut[:, a])[0]
             elif problem.grouping == NO_GROUPS:
                 score_discrete(candidates, a, groups, weight, self._information)
         return self._told(candidates, int(weight[0]), threshold)
@@ -160,21 +171,19 @@ class Scanner:
         attribute : int
             Its schema number.
         """
-        groups, weight = self._groups(at_node, attribute), np.array([int(at_node.units.sum())])
+        groups, weight = groups_at(self.problem, at_node, attribute), np.array([int(at_node.units.sum())])
         cuts = scored_cuts(groups, weight, self._information, self.problem.table.ranks(attribute)[1])
         bound = int(self.problem.facts.zero_bound[self.used.index(attribute)])
         gains = [
             max(net_gain(int(weight[0]), gain, split, 0, bound, self.problem.settings), 0.0)
             for gain, split in zip(cuts.gain.tolist(), cuts.split.tolist(), strict=True)
         ]
-        return Curve(
-            self._thresholds(attribute, groups, np.searchsorted(groups.code, cuts.code)), np.array(gains, np.float64)
-        )
+        return Curve(thresholds_of(self.problem, attribute, groups, cuts.code), np.array(gains, np.float64))
 
     def _may_be_tested(self, at_node: AtNode) -> bool:
         class_weights = sums(
             np.zeros(len(at_node.case), np.int64),
-            self._classes[at_node.case],
+            self.problem.table.classes[at_node.case].astype(np.int64),
             at_node.units,
             1,
             self.problem.settings.n_classes,
@@ -189,18 +198,6 @@ class Scanner:
         start = np.concatenate([[0], np.cumsum(stop - first)])
         slot, instance, units, _ = divide(start, np.searchsorted(nodes, node), taken, units)
         return tree.branch[ranges(first, stop)][slot], case[instance], units
-
-    def _groups(self, at_node: AtNode, attribute: int) -> Groups:
-        table = self.problem.table
-        continuous = table.schema.attributes[attribute].kind == "continuous"
-        code = (table.ranks(attribute)[0] if continuous else table.column(attribute))[at_node.case].astype(np.int64)
-        node, classes = np.zeros(len(code), np.int64), self._classes[at_node.case]
-        return group(node, code, classes, at_node.units, self.problem.settings.n_classes)
-
-    def _thresholds(self, attribute: int, groups: Groups, cuts: Int64s) -> Float64s:
-        """The thresholds of cuts that lie after some groups of one node."""
-        distinct = self.problem.table.ranks(attribute)[1]
-        return thresholds(distinct, groups.code[cuts], groups.code[cuts + 1], self._release8)
 
     def _told(self, candidates: Candidates, weight: int, threshold: Float64s) -> Scan:
         facts, settings = Facts(*(x.tolist() for x in self.problem.facts)), self.problem.settings
