@@ -147,6 +147,30 @@ def test_a_screened_tree_is_pruned_with_all_cases(engine: str) -> None:
     assert model.pruned.weight[0] == model.unpruned.weight[0] == 400
 
 
+class Own:
+    """An engine of one's own, which has no more than it must have."""
+
+    def __init__(self) -> None:
+        self._engine = ReferenceEngine()
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in dir(Engine):
+            raise AttributeError(name)
+        return getattr(self._engine, name)
+
+
+def test_an_engine_that_takes_cases_only_to_grow_is_given_them_to_prune() -> None:
+    own: Any = Own()
+    table, options = wide(noise=0.2).table, Options(screen="sqrt", min_cases=1, threshold_cost=False)
+    with mock.patch.object(screen, "SAMPLE", 50), mock.patch.object(ReferenceEngine, "hold") as hold:
+        model = train(table, options, own)
+    assert hold.call_count == 0
+    with mock.patch.object(screen, "SAMPLE", 50):
+        expected = train(table, options, "reference")
+    assert model.unpruned.equals(expected.unpruned)
+    assert model.pruned.equals(expected.pruned)
+
+
 @pytest.mark.parametrize("how", ["group_values", "binary_splits"])
 @pytest.mark.parametrize("seed", range(2))
 def test_engines_agree_about_groups_of_values(how: str, seed: int) -> None:
