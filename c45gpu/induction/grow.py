@@ -200,9 +200,7 @@ class Grower:
             candidates = self._groups.put_in(self._engine.score(first, stop), first, weight[first:stop])
             if self._limits.n_features is not None:
                 seen = drawn(self._keys[first:stop], len(self._used), self._limits.n_features)
-                possible = candidates.possible.copy()
-                possible[:, : len(self._used)] &= seen  # an engine that was told nodes apart has one column more
-                candidates = replace(candidates, possible=possible)
+                candidates = replace(candidates, possible=candidates.possible & seen)
             chosen = self._engine.choose(candidates, weight[first:stop])
             tested = np.flatnonzero(chosen != NO_TEST)
             node.append(first + tested)
