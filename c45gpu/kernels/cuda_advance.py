@@ -177,10 +177,8 @@ class Advancer:
             running.append(self._finisher.begin(self._level, nodes, how))
             is_scored[nodes] = running[-1].may_fail
             if RECORDS_SHARE * sum(one.table.nbytes for one in running) > self._device.sizes.histogram_bytes:
-                found = self._gathered(running, self._device.down_all([one.rows for one in running]))
-                for one in found:
-                    is_scored[one.nodes] = False
-                running, gathered = [], gathered + found
+                gathered += self._gathered(running, self._device.down_all([one.rows for one in running]))
+                running = []
         return running, gathered, is_scored
 
     def _gathered(self, running: list[Running], rows: list[Int64s]) -> list[Gathered]:

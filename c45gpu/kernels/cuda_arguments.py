@@ -49,7 +49,7 @@ class Arguments:
         self._prepare = prepare
         self._arrays: dict[int, tuple[weakref.ref[Any], Ready]] = {}
         self._scalars: dict[tuple[Any, ...], Ready] = {}
-        self._tuples: dict[int, tuple[Any, Ready]] = {}
+        self._tuples: dict[int, tuple[Any, Ready]] = {}  # with the tuple, whose number no other has meanwhile
         self._plain: dict[tuple[Any, ...], bool] = {}
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class Arguments:
 
     def _add_tuple(self, value: tuple[Any, ...], kinds: list[Any], values: list[Any]) -> None:
         kept = self._tuples.get(id(value))
-        if kept is not None and kept[0] is value:
+        if kept is not None:
             kinds += kept[1].kinds
             values += kept[1].values
             return
@@ -109,8 +109,8 @@ class Arguments:
     def _values_of(self, array: Any, facts: dict[str, Any], kind: tuple[Any, ...]) -> list[Any]:
         """What numba makes of an array: by itself, until it is seen to be what is expected of such arrays."""
         expected = (kind, 0 in facts["shape"])
-        ours = taken_apart(facts) if facts.get("strides") is None else None
-        if ours is not None and self._plain.get(expected):
+        ours = taken_apart(facts)
+        if self._plain.get(expected):
             return ours
         values = self._prepare(array)
         self._plain[expected] = same(ours, values)
@@ -126,9 +126,9 @@ def taken_apart(facts: dict[str, Any]) -> list[Any]:
     return [0, 0, math.prod(shape), itemsize, facts["data"][0], *shape, *strides]
 
 
-def same(one: list[Any] | None, other: list[Any]) -> bool:
+def same(one: list[Any], other: list[Any]) -> bool:
     """Whether values that are handed over are of the same types, and the same."""
-    if one is None or len(one) != len(other):
+    if len(one) != len(other):
         return False
     pairs = zip(one, other, strict=True)
     return all(type(a) is type(b) and getattr(a, "value", a) == getattr(b, "value", b) for a, b in pairs)

@@ -116,6 +116,29 @@ def test_arrays_with_gaps_are_told_apart(started: Started) -> None:
     assert len(starter._known) == 2
 
 
+def first_of(arrays: Any, out: Any) -> None:
+    """A kernel for arrays of any number of dimensions."""
+    out[0] = arrays[0].shape[0]
+
+
+def last_of(arrays: Any, out: Any) -> None:
+    """Another one."""
+    out[0] = arrays[1].shape[0]
+
+
+def test_what_makes_a_kernel_another_one(started: Started) -> None:
+    """Its name, the dimensions of arrays, and the tuples that they stand in."""
+    starter, out = Starter(), Array(np.zeros(1))
+    one, two = Array(np.zeros(6)), Array(np.zeros((6, 2)))
+    launches = [(first_of, (one, one)), (first_of, (two, one)), (first_of, Pair(one, one)), (last_of, (one, one))]
+    for _ in range(2):
+        for kernel, arrays in launches:
+            starter(kernel, 1, 32, 0, 0, (arrays, out))
+    assert len(starter._known) == 4
+    assert None not in starter._known.values()
+    assert started[:4] == started[4:]
+
+
 def test_arrays_are_forgotten_when_they_are_gone() -> None:
     asked: list[int] = []
 
@@ -131,6 +154,9 @@ def test_arrays_are_forgotten_when_they_are_gone() -> None:
         del array
         assert len(known) == 0
     assert len(asked) == 1  # then it is seen to be as expected
+    planes = [Array(np.zeros((2, 3, 4))) for _ in range(2)]
+    assert known.of(tuple(planes)).values[5:10] == [2, 3, 4, 96, 32]
+    assert len(asked) == 2
 
 
 def test_numbers_and_tuples_of_them_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +178,6 @@ def test_values_of_other_types_are_not_the_same() -> None:
     assert same([1, 2.0], [1, 2.0])
     for other in ([1, 2], [1], [1, 3.0]):
         assert not same([1, 2.0], other)
-    assert not same(None, [])
 
 
 class Compiled:
