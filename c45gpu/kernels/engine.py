@@ -141,9 +141,11 @@ class Engine(Protocol):
     Growing calls :meth:`load`, then :meth:`score` and :meth:`choose` (both in batches; :meth:`tables` before choosing,
     where values are grouped) and :meth:`split` for each level. Error-based pruning calls :meth:`place`, then asks the
     :class:`PlacedCases` about many nodes at once.
-    Prediction calls :meth:`route`. All engines give the same answers, bit for bit. What goes on from a checkpoint splits
-    the root by a test on none of the attributes, see :data:`c45gpu.kernels.level.ELSEWHERE`. An engine may take whole
-    levels by itself, see :class:`c45gpu.kernels.level_engine.LevelEngine`.
+    Prediction calls :meth:`route`. All engines give the same answers, bit for bit.
+
+    What goes on from a checkpoint splits the root by a test on none of the attributes, see
+    :data:`c45gpu.kernels.level.ELSEWHERE`. An engine may take whole levels by itself, see
+    :class:`c45gpu.kernels.level_engine.LevelEngine`.
     """
 
     name: str
