@@ -34,7 +34,9 @@ from c45gpu.kernels.cuda_siblings import Kept
 from c45gpu.kernels.cuda_splitting import Asked, Marked, Splitter, asked_by_device, asked_by_host
 from c45gpu.kernels.level import Bools, Int64s, Splits
 
-SLOTS_OF_NODE, MORE_SLOTS = 4, 4096  # slots that come with the first transfer: so many of each node, and some
+# Slots come with the first transfer where they are no more than so many of each node, and what so many bytes have room
+# for. Fetching these should take less time than to begin another transfer; both are unmeasured.
+SLOTS_OF_NODE, MORE_BYTES = 4, 1 << 17
 OF_LEVEL = 8  # arrays of :meth:`Advancer._arrays` beside rows
 
 
@@ -203,13 +205,22 @@ class Advancer:
     def _asked(self, level: Level, chosen: Chosen) -> Asked:
         """The splits, as far as anyone knows them."""
         device, training = self._device, self._training
-        widest, of_slot = int(training.n_branches.max(initial=0)), training.settings.n_classes + 2
-        of_slot += 0 if training.counted else len(level.list_start)
-        few_slots = 8 * of_slot * len(level.start) * widest <= SLOT_BYTES
+        widest = int(training.n_branches.max(initial=0))
+        few_slots = self._slot_bytes * len(level.start) * widest <= SLOT_BYTES
         if few_slots and (training.counted or suits_all(widest, device.sizes)):
             return asked_by_device(device, training, level, chosen)
         attribute, cut = device.down_all([chosen.attribute, chosen.cut])
         return asked_by_host(device, training, level, splits_of(attribute, cut))
+
+    @property
+    def _slot_bytes(self) -> int:
+        """What is told of a slot: class weights, instances, whether a code is unknown, lengths of lists."""
+        of_lists = 0 if self._training.counted else len(self._level.list_start)
+        return 8 * (self._training.settings.n_classes + 2 + of_lists)
+
+    def _first_slots(self, made: Launched) -> int:
+        """Slots that come with the first transfer, at most."""
+        return SLOTS_OF_NODE * len(made.asked.node) + MORE_BYTES // self._slot_bytes
 
     def _mover(self, made: Launched, node: Int64s, starts: Any, start: Int64s | None) -> Mover:
         n_slots = made.asked.n_slots if start is None else int(start[-1])
@@ -219,7 +230,7 @@ class Advancer:
     def _arrays(self, made: Launched, lengths: Any) -> list[Any]:
         """What the host must know of the level."""
         asked, marked = made.asked, made.marked
-        most = _first_slots(made)
+        most = self._first_slots(made)
         of_splits = [made.chosen.attribute, made.chosen.cut, *marked.sides, marked.room[-1:]]
         rows = [one.rows for one in made.running]
         return [*of_splits, *of_slots(marked, lengths, 0, min(asked.n_slots, most)), *rows]
@@ -231,24 +242,21 @@ class Advancer:
     def _told(self, made: Launched, lengths: Any, found: list[Any]) -> tuple[Splits, Told]:
         """The splits, and what the host is told of them, the slots that did not come yet included."""
         attribute, cut, below, above, spread, *slots = found
-        splits, n_classes = made.asked.splits or splits_of(attribute, cut), self._training.settings.n_classes
-        n_slots, most = int(self._training.n_branches[splits.attribute].sum()), _first_slots(made)
+        splits, n_classes = made.asked.splits, self._training.settings.n_classes
+        if splits is None:
+            splits = splits_of(attribute, cut)
+            below, above = below[splits.node], above[splits.node]  # of nodes until now
+        n_slots, most = int(self._training.n_branches[splits.attribute].sum()), self._first_slots(made)
         cells, flawed, by_list = told_of_slots(slots, n_classes)
         if n_slots > most:
             more = told_of_slots(self._device.down_all(of_slots(made.marked, lengths, most, n_slots)), n_classes)
             cells, flawed = np.concatenate([cells, more[0]]), np.concatenate([flawed, more[1]])
             by_list = np.concatenate([by_list, more[2]], axis=1)
-        tested = slice(None) if made.asked.splits is not None else splits.node
         of_slot = cells[:n_slots], flawed[:n_slots], by_list[:, :n_slots]
-        return splits, Told(*of_slot, below[tested], above[tested], int(spread.sum()))
+        return splits, Told(*of_slot, below, above, int(spread.sum()))
 
 
 def splits_of(attribute: Int64s, cut: Int64s) -> Splits:
     """The splits of nodes, given the attribute that each tests or NO_TEST."""
     tested = np.flatnonzero(attribute != NO_TEST)
     return Splits(tested, attribute[tested], cut[tested])
-
-
-def _first_slots(made: Launched) -> int:
-    """Slots that come with the first transfer, at most."""
-    return SLOTS_OF_NODE * len(made.asked.node) + MORE_SLOTS

@@ -75,7 +75,7 @@ def test_a_level_takes_two_where_slots_have_no_room(unknown: float, monkeypatch:
 @pytest.mark.parametrize("unknown", [0.0, 0.2])
 def test_slots_that_come_with_another_transfer(unknown: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda_advance, "SLOTS_OF_NODE", 1)
-    monkeypatch.setattr(cuda_advance, "MORE_SLOTS", 2)
+    monkeypatch.setattr(cuda_advance, "MORE_BYTES", 100)
     assert set(transfers_of(table(90, 3, 5, unknown), SMALL)) == {1, 2}
 
 
