@@ -13,171 +13,14 @@ Branches that nobody asks about are not *kept*: no instance is written for them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from c45gpu.formulas import units_before
 from c45gpu.kernels.compiled import compiled
-from c45gpu.kernels.cpu_walk import NO_BRANCH, branch_taken
-
-SPREAD = 4  # a node whose branches have more than so many times its instances stays while some of them are sent
-
-
-class Cases(NamedTuple):
-    """What is known of the training cases."""
-
-    cells: Any  # of the tested attributes, see :class:`c45gpu.kernels.cpu_cells.Cells`
-    classes: Any  # int32[N]
-
-
-class Paths(NamedTuple):
-    """Where the branches of a tree lead."""
-
-    steps: Any  # see :class:`c45gpu.kernels.cpu_walk.Steps`
-    branch_start: Any  # int64[n + 1]
-    end: Any  # int64[n]: the number after those of a node and all below it
-
-
-class Room(NamedTuple):
-    """Of the branches of a node."""
-
-    weight: Any  # int64[most branches]: units of the instances that are known to take it
-    upto: Any  # float64[most branches]: the fraction of that weight which it has and those before it have
-    count: Any  # int64[most branches]: its instances
-    place: Any  # int64[most branches]: where they are in the arena
-    kept: Any  # bool[most branches]
-
-
-@compiled
-def longer(array: Any, used: Any, wanted: Any) -> Any:
-    """The array, or a copy of what is used of it with room for what is wanted."""
-    if wanted <= len(array):
-        return array
-    longer = np.empty(max(wanted, 2 * len(array)), array.dtype)
-    longer[:used] = array[:used]
-    return longer
-
-
-@compiled
-def _branch_of(case: Any, column: Any, slot: Any, cells: Any, steps: Any) -> Any:
-    """The branch that a case takes at a slot, NO_BRANCH for none."""
-    if column >= 0:
-        return branch_taken(cells.floats[cells.start[column] + case], slot, steps)
-    return branch_taken(cells.codes[cells.start[~column] + case], slot, steps)
-
-
-@compiled
-def _weigh(first: Any, stop: Any, node: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
-    """Mark instances by branch, and weigh and count the known ones.
-
-    Returns the number of branches, and how many instances have no known value.
-    """
-    case, units, taken = arena
-    steps, branch_start, _ = paths
-    slot = steps.slot_of[node]
-    n_branches = branch_start[node + 1] - branch_start[node]
-    column = steps.signs[slot].column
-    room.weight[:n_branches] = 0
-    room.count[:n_branches] = 0
-    unknown = 0
-    for i in range(first, stop):
-        b = _branch_of(case[i], column, slot, cases.cells, steps)
-        taken[i] = b
-        if b == NO_BRANCH:
-            unknown += 1
-        else:
-            room.weight[b] += units[i]
-            room.count[b] += 1
-    total, running = room.weight[:n_branches].sum(), np.int64(0)
-    for b in range(n_branches):
-        running += room.weight[b]
-        room.upto[b] = running / total if total else 0.0
-    return n_branches, unknown
-
-
-@compiled
-def _count_shares(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> None:
-    """Count what kept branches get of the instances without a known value."""
-    _, units, taken = arena
-    for i in range(first, stop):
-        if taken[i] == NO_BRANCH:
-            before = 0.0
-            for b in range(n_branches):
-                after = units_before(units[i], room.upto[b])
-                room.count[b] += room.kept[b] and after > before
-                before = after
-
-
-@compiled
-def _divide(first: Any, stop: Any, n_branches: Any, arena: Any, room: Any) -> None:
-    """Write the instances of kept branches, from ``place`` on, which moves to where each branch ends."""
-    case, units, taken = arena
-    place = room.place
-    for i in range(first, stop):
-        b = taken[i]
-        if b != NO_BRANCH:
-            if room.kept[b]:
-                case[place[b]], units[place[b]] = case[i], units[i]
-                place[b] += 1
-            continue
-        before = 0.0
-        for branch in range(n_branches):
-            after = units_before(units[i], room.upto[branch])
-            if after > before and room.kept[branch]:
-                case[place[branch]], units[place[branch]] = case[i], np.int64(after - before)
-                place[branch] += 1
-            before = after
-
-
-@compiled
-def _keep_next(count: Any, sent: Any, n_branches: Any, room: Any) -> Any:
-    """Keep, of the kept branches from number `sent` on, those that are sent next; returns the number after these.
-
-    All of them, or one after the other as long as they have no more than the `count` instances of their node.
-    """
-    together, some, end = 0, 0, n_branches
-    for b in range(n_branches):
-        together += room.count[b] if room.kept[b] else 0
-    most = together if together <= SPREAD * count else count
-    room.kept[:sent] = False
-    for b in range(sent, n_branches):
-        wanted = some + (room.count[b] if room.kept[b] else 0)
-        if some and wanted > most:
-            end = b
-            break
-        some = wanted
-    room.kept[end:n_branches] = False
-    return end
-
-
-@compiled
-def _separate(
-    frame: Any, n_branches: Any, stack: Any, branches: Any, arena: Any, paths: Any, room: Any, empty: Any
-) -> Any:
-    """Put the kept branches of a node, which have been counted, in its place, the first one last; `empty` ones or not.
-
-    `frame` is the node as it was in the stack. It stays there, below them, until its last branches are sent. Returns
-    the arena, which may have been replaced by a longer one.
-    """
-    node, first, stop, sent = frame
-    steps, place = paths.steps, stop
-    end = _keep_next(stop - first, sent, n_branches, room)
-    down = 0 if end < n_branches else stop - first
-    if end < n_branches:
-        stack.append((node, first, stop, end))
-    for b in range(end - 1, sent - 1, -1):
-        room.place[b] = place
-        if room.kept[b] and (room.count[b] or empty):
-            low = place - down
-            stack.append((steps.node_of[branches + b], low, low + room.count[b], np.int64(0)))
-            place += room.count[b]
-    arena = (longer(arena[0], stop, place), longer(arena[1], stop, place), longer(arena[2], stop, place))
-    _divide(first, stop, n_branches, arena, room)
-    case, units, _ = arena
-    for i in range(stop, place if down else stop):  # those of a node that stays are where they belong
-        case[i - down], units[i - down] = case[i], units[i]
-    return arena
+from c45gpu.kernels.cpu_separate import branch_of, count_shares, longer, separate, weigh
+from c45gpu.kernels.cpu_walk import NO_BRANCH
 
 
 @compiled
@@ -195,11 +38,11 @@ def to_leaf(stack: Any, cases: Any, arena: Any, paths: Any, room: Any) -> Any:
         branches = np.int64(steps.signs[steps.slot_of[node]].first)
         if branches == 0:
             return arena, node, first, stop
-        n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+        n_branches, unknown = weigh(first, stop, node, cases, arena, paths, room)
         room.kept[:n_branches] = True
         if unknown:
-            _count_shares(first, stop, n_branches, arena, room)
-        arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, True)
+            count_shares(first, stop, n_branches, arena, room)
+        arena = separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, True)
     return arena, np.int64(-1), np.int64(0), np.int64(0)
 
 
@@ -215,7 +58,7 @@ def note_known(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room:
         branches, start = np.int64(steps.signs[steps.slot_of[node]].first), paths.branch_start[node]
         if branches == 0:
             continue
-        n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+        n_branches, unknown = weigh(first, stop, node, cases, arena, paths, room)
         known[start : start + n_branches] = room.weight[:n_branches]
         lost |= unknown == stop - first
         inner = False
@@ -224,8 +67,8 @@ def note_known(stack: Any, cases: Any, arena: Any, paths: Any, known: Any, room:
             inner |= room.kept[b]
         if inner:
             if unknown:
-                _count_shares(first, stop, n_branches, arena, room)
-            arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
+                count_shares(first, stop, n_branches, arena, room)
+            arena = separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
     return arena, lost
 
 
@@ -246,17 +89,17 @@ def hold(
         node, first, stop, sent = stack.pop()
         branches, begin = np.int64(steps.signs[steps.slot_of[node]].first), paths.branch_start[node]
         if branches:
-            n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+            n_branches, unknown = weigh(first, stop, node, cases, arena, paths, room)
             room.kept[:n_branches] = True
             if unknown:
-                _count_shares(first, stop, n_branches, arena, room)
+                count_shares(first, stop, n_branches, arena, room)
             left = spread[node] * (stop - first) / max(1, room.count[:n_branches].sum())
             if left >= 1.0:
                 lost |= unknown == stop - first
                 known[begin : begin + n_branches] = room.weight[:n_branches]
                 for b in range(n_branches):
                     spread[steps.node_of[branches + b]] = left
-                arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
+                arena = separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
                 continue
         wanted = arrived + stop - first
         nodes, counts = longer(nodes, filled, filled + 1), longer(counts, filled, filled + 1)
@@ -279,7 +122,7 @@ def _follow(first: Any, stop: Any, node: Any, branch: Any, cases: Any, arena: An
     high = (running + known[start + branch]) / total if total else 0.0
     at = first
     for i in range(first, stop):
-        b, share = _branch_of(case[i], column, slot, cases.cells, steps), units[i]
+        b, share = branch_of(case[i], column, slot, cases.cells, steps), units[i]
         if b == NO_BRANCH:
             share = np.int64(units_before(units[i], high) - units_before(units[i], low))
         case[at], units[at] = case[i], share
@@ -310,8 +153,8 @@ def to_top(stack: Any, tops: Any, cases: Any, arena: Any, paths: Any, known: Any
             if stop > first:
                 stack.append((steps.node_of[branches + last], first, stop, np.int64(0)))
             continue
-        n_branches, unknown = _weigh(first, stop, node, cases, arena, paths, room)
+        n_branches, unknown = weigh(first, stop, node, cases, arena, paths, room)
         if unknown:
-            _count_shares(first, stop, n_branches, arena, room)
-        arena = _separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
+            count_shares(first, stop, n_branches, arena, room)
+        arena = separate((node, first, stop, sent), n_branches, stack, branches, arena, paths, room, False)
     return arena, np.int64(-1), np.int64(0), np.int64(0)

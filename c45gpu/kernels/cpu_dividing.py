@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from queue import Empty, LifoQueue
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from c45gpu.choose import is_leaf
 from c45gpu.kernels.cpu_crew import TASKS_PER_WORKER, Crew
@@ -25,10 +23,18 @@ from c45gpu.kernels.cpu_entry import rows_of
 from c45gpu.kernels.cpu_finish import Scores
 from c45gpu.kernels.cpu_finishing import DepthFirst
 from c45gpu.kernels.cpu_grower import CpuGrower
-from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, values_are_near
+from c45gpu.kernels.cpu_lists import UNKNOWN_CODE, Lists, near_columns
 from c45gpu.kernels.cpu_move import DROPPED
 from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
-from c45gpu.kernels.cpu_parts import Context, Divisions, Parts, Workplace, score_parts
+from c45gpu.kernels.cpu_parts import (
+    Context,
+    Divisions,
+    Parts,
+    Workplace,
+    branches_of,
+    divisions_of,
+    score_parts,
+)
 from c45gpu.kernels.cpu_plan import require_level
 from c45gpu.kernels.cpu_score import new_room
 from c45gpu.kernels.cpu_small import joined
@@ -59,7 +65,7 @@ class DividingGrower(CpuGrower):
             leaf_units=settings.leaf_units // settings.case_units,
             case_units=1,
         )
-        near_of, near = self._near_columns()
+        near_of, near = near_columns(self.problem, self._distinct)
         self._context = Context(self.layout, self.h, settings, in_cases, UNKNOWN_CODE, settings.gap, near_of, near)
         self._paged = PagedLists(self.lists, None)
         self._mark = np.dtype(np.int8 if self.most_branches <= 1 << 7 else np.int32)
@@ -140,7 +146,12 @@ class DividingGrower(CpuGrower):
         def job(positions: Int64s) -> Subtrees:
             s, slots = int(split[positions[0]]), held[positions]
             start, stop = divisions.slot_start[s : s + 2].tolist()
-            node = int(parts.first[s]), parts.list_count[s], _branch_of(parts, divisions, s), divisions.upto[start:stop]
+            node = (
+                int(parts.first[s]),
+                parts.list_count[s],
+                branches_of(parts, divisions, s),
+                divisions.upto[start:stop],
+            )
             counted = divisions.whole[slots] & (rows[positions] < len(self.h))
             roots = slots - start, positions, rows[positions], counted, divisions.units[slots]
             loaded = int(unknown[s] + known[positions].sum())
@@ -156,7 +167,7 @@ class DividingGrower(CpuGrower):
         """How many cases are known to take each slot of some splits, and how many of each split are not known."""
         known, unknown = np.zeros(len(divisions.rows), np.int64), np.zeros(len(parts.first), np.int64)
         for s in splits.tolist():
-            branch = _branch_of(parts, divisions, s)
+            branch = branches_of(parts, divisions, s)
             taken, slots = branch[branch >= 0], slice(*divisions.slot_start[s : s + 2].tolist())
             known[slots] = np.bincount(taken, minlength=slots.stop - slots.start)
             unknown[s] = len(branch) - len(taken)
@@ -193,7 +204,7 @@ class DividingGrower(CpuGrower):
         parts = Parts(*(x[splits.node] for x in self._parts))
         divisions = self._blank_divisions(splits)
         shares = self.crew.shares(parts.list_count[:, -1])
-        self.crew.run(self._divide, [(Parts(*(x[s] for x in parts)), _rows(divisions, s)) for s in shares])
+        self.crew.run(self._divide, [(Parts(*(x[s] for x in parts)), divisions_of(divisions, s)) for s in shares])
         self.to_ranks(splits.attribute, divisions.below, divisions.above)
         return parts, divisions, shares
 
@@ -232,7 +243,7 @@ class DividingGrower(CpuGrower):
         groups = [g for g in np.array_split(np.arange(len(self.lists) - 1), n_groups) if len(g)]
         tasks = []
         for s in shares:
-            some = (Parts(*(x[s] for x in parts)), _rows(divisions, s))
+            some = (Parts(*(x[s] for x in parts)), divisions_of(divisions, s))
             tasks += [(*some, which, out.entries, out_units, moved) for which in [None, *groups]]
         self.crew.run(self._move_some, tasks)
         self._paged, self.lists, self._units = out, out.entries, out_units
@@ -285,31 +296,3 @@ class DividingGrower(CpuGrower):
                 last=np.empty(most, np.int64),
                 apart=np.empty(near, self.lists.dtype),
             )
-
-    def _near_columns(self) -> tuple[Int64s, np.ndarray]:
-        """Columns some of whose values are nearer than the gap of release 8."""
-        used, gap = self.problem.used, self.problem.settings.gap
-        near = [k for k in range(len(used)) if values_are_near(self._distinct[k], gap)]
-        near_of = np.full(len(used), -1, np.int64)
-        near_of[near] = np.arange(len(near))
-        columns = [self.problem.table.column(used[k]) for k in near]
-        return near_of, np.array(columns, np.float32).reshape(len(near), -1 if near else 0)
-
-
-def _branch_of(parts: Parts, divisions: Divisions, s: int) -> npt.NDArray[Any]:
-    """The branch of each case of a node."""
-    branch: npt.NDArray[Any] = divisions.branch[parts.first[s] : parts.first[s] + parts.list_count[s, -1]]
-    return branch
-
-
-def _rows(divisions: Divisions, s: slice) -> Divisions:
-    """The divisions of some nodes; their slots keep their numbers."""
-    one_more = slice(s.start, s.stop + 1)
-    return divisions._replace(
-        attribute=divisions.attribute[s],
-        cut=divisions.cut[s],
-        group_start=divisions.group_start[one_more],
-        slot_start=divisions.slot_start[one_more],
-        below=divisions.below[s],
-        above=divisions.above[s],
-    )

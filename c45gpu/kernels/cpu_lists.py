@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from c45gpu.kernels.cpu_crew import LEAST_TASK, Crew
 from c45gpu.kernels.cpu_entry import Layout
 from c45gpu.kernels.cpu_finish import Columns
 from c45gpu.kernels.cpu_sort import Room, distinct_values, first_rows, sort_column, write_entries, write_ranks
-from c45gpu.kernels.level import Problem
+from c45gpu.kernels.level import Int64s, Problem
 
 MOST_CODES = 255  # a column with more values gets a list; code 255 is unknown
 UNKNOWN_CODE = 255
@@ -58,6 +58,25 @@ def values_are_near(distinct: npt.NDArray[Any] | None, gap: float) -> bool:
         return False
     values = distinct.astype(np.float64)
     return bool((values[:-1] >= values[1:] - gap).any())
+
+
+def near_columns(
+    problem: Problem, distinct: Sequence[npt.NDArray[Any] | None]
+) -> tuple[Int64s, npt.NDArray[np.float32]]:
+    """Columns some of whose values are nearer than the gap of release 8, given the values of each that are different.
+
+    Returns
+    -------
+    near_of : ndarray of int64, shape (n_used,)
+        Which of these columns each attribute is, -1 for none.
+    columns : ndarray of float32, shape (columns, n_cases)
+    """
+    used, gap = problem.used, problem.settings.gap
+    near = [k for k in range(len(used)) if values_are_near(distinct[k], gap)]
+    near_of = np.full(len(used), -1, np.int64)
+    near_of[near] = np.arange(len(near))
+    columns = [problem.table.column(used[k]) for k in near]
+    return near_of, np.array(columns, np.float32).reshape(len(near), -1 if near else 0)
 
 
 def layout_for(n_cases: int, n_classes: int) -> Layout:

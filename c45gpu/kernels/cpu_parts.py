@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from c45gpu.kernels.compiled import compiled
 from c45gpu.kernels.cpu_entry import class_of, row_of, with_new
@@ -187,3 +188,22 @@ def score_parts(
                 entries = apart(entries, layout, context.near_values[context.near_of[a]], context.gap, place.apart)
             counts = place.histogram[columns.code_first[column] : columns.code_first[column + 1]]
             score_attribute(a, entries, counts, node, place.units, columns, context, work, scores)
+
+
+def branches_of(parts: Parts, divisions: Divisions, s: int) -> npt.NDArray[Any]:
+    """The branch of each case of a node."""
+    branch: npt.NDArray[Any] = divisions.branch[parts.first[s] : parts.first[s] + parts.list_count[s, -1]]
+    return branch
+
+
+def divisions_of(divisions: Divisions, s: slice) -> Divisions:
+    """The divisions of some nodes; their slots keep their numbers."""
+    one_more = slice(s.start, s.stop + 1)
+    return divisions._replace(
+        attribute=divisions.attribute[s],
+        cut=divisions.cut[s],
+        group_start=divisions.group_start[one_more],
+        slot_start=divisions.slot_start[one_more],
+        below=divisions.below[s],
+        above=divisions.above[s],
+    )

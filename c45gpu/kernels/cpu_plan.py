@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 from c45gpu.errors import MemoryPlanError
 from c45gpu.kernels.cpu_counting import FINISH_BYTES, FINISH_COUNTS
-from c45gpu.kernels.cpu_descend import SPREAD
 from c45gpu.kernels.cpu_finishing import AHEAD, SPREADING, most_finished
 from c45gpu.kernels.cpu_lists import layout_for
 from c45gpu.kernels.cpu_prune_divided import HELD, HELD_AT_LEAST, LARGE
 from c45gpu.kernels.cpu_score import room_bytes
+from c45gpu.kernels.cpu_separate import SPREAD
 from c45gpu.kernels.cpu_work import Work, work_of, work_of_schema
 from c45gpu.kernels.level import Problem
 from c45gpu.kernels.memory import available_bytes

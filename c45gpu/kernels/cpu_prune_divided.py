@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from c45gpu.kernels.cpu_cells import cells_in_place
 from c45gpu.kernels.cpu_crew import Crew
-from c45gpu.kernels.cpu_descend import Cases, Paths, Room, hold
+from c45gpu.kernels.cpu_descend import hold
 from c45gpu.kernels.cpu_pages import PagedLists, paged_lists
 from c45gpu.kernels.cpu_send_divided import Groups, Memory, gather, note_groups, send_groups
+from c45gpu.kernels.cpu_separate import Cases, Paths, Room
 from c45gpu.kernels.cpu_walk import raise_over, row_type, steps_of, tested_attributes
 from c45gpu.kernels.engine import Changes, Pairs
 from c45gpu.kernels.level import Int64s, Problem

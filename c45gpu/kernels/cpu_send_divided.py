@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c45gpu.kernels.compiled import compiled
-from c45gpu.kernels.cpu_descend import Room, longer, note_known, to_leaf, to_top
+from c45gpu.kernels.cpu_descend import note_known, to_leaf, to_top
+from c45gpu.kernels.cpu_separate import Room, longer
 
 
 class Memory(NamedTuple):

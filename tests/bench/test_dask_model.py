@@ -45,4 +45,4 @@ def test_fewer_workers_have_more_to_carry() -> None:
     assert other["branches of the root"] < one["branches of the root"]
     assert sum(n_bytes for _, n_bytes in dask_model.memory(few)) > sum(n for _, n in dask_model.memory(GIVEN))
     assert sum(s for _, s in dask_model.computing(few, 1e-8)) > sum(s for _, s in dask_model.computing(GIVEN, 1e-8))
-    assert dask_model.pace() == pytest.approx(1.2e-8, rel=0.05)
+    assert dask_model.pace() == pytest.approx(8.7e-9, rel=0.05)
