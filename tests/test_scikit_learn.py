@@ -142,4 +142,3 @@ def test_a_learning_curve_is_drawn() -> None:
     pyplot.switch_backend("agg")
     shown = LearningCurveDisplay.from_estimator(tree(), X, Y, train_sizes=[0.5, 1.0], cv=3, error_score="raise")
     assert shown.test_scores.shape == (2, 3)
-    pyplot.close("all")
