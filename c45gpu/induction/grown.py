@@ -40,9 +40,9 @@ def grown_by(begin: Callable[[], AnyGrower], watch: Watch = NOBODY, checkpoint: 
     nodes = grower.n_nodes
     try:
         for step in grower:
-            nodes = grower.n_nodes
             if checkpoint is not None:
                 checkpoint.offer(grower)
+            nodes = grower.n_nodes  # what was kept may have brought the engine's own subtrees into the tree
             watch.grown(step)
     except KeyboardInterrupt:
         if checkpoint is not None and grower.n_nodes == nodes:  # nothing is half done

@@ -85,7 +85,7 @@ class Starter:
             view = self._views.of(value)
             kind = _compiled(_nothing).typeof_pyval(view)
             dispatcher._Kernel._prepare_args(_Nobody(), kind, view, 0, [], values)
-        except (AttributeError, TypeError, NotImplementedError):
+        except (AttributeError, TypeError, RuntimeError):  # the last for a type that numba does not hand over
             return []
         return values
 

@@ -17,6 +17,7 @@ from c45gpu.dask import below
 from c45gpu.dask.below import grown_below
 from c45gpu.data.table import Table
 from c45gpu.induction.grow import Grower
+from c45gpu.induction.grown import grown_by
 from c45gpu.induction.later import _first
 from c45gpu.induction.options import Options
 from c45gpu.induction.problem import pose
@@ -210,6 +211,25 @@ def test_the_tree_is_whole_whenever_it_is_asked_for(unknown: float) -> None:
     for _ in reference:
         continue
     assert grower.tree.equals(reference.tree)
+
+
+def test_a_run_is_kept_when_it_is_interrupted_after_a_checkpoint() -> None:
+    """What was told for the checkpoint is not taken for a level that is half done."""
+    problem, checkpoint, kept = pose(table(90, 2, 4, 0.0), OPTIONS), mock.Mock(), list[int]()
+    checkpoint.offer.side_effect = lambda grower: grower.kept()
+    checkpoint.keep.side_effect = lambda grower: kept.append(grower.n_nodes)
+    levels: list[int] = []
+
+    def stop(step: Progress) -> None:
+        levels.append(step.nodes)
+        if len(levels) == 2:
+            raise KeyboardInterrupt
+
+    engine = emulated_engine(FINISHING, checks=False)
+    with pytest.raises(KeyboardInterrupt):
+        grown_by(lambda: Grower(engine, problem), mock.Mock(grown=stop), checkpoint)
+    assert len(kept) == 1
+    assert kept[0] > levels[1]  # subtrees of small nodes came with the checkpoint
 
 
 def test_an_interrupted_run_keeps_what_is_known() -> None:
