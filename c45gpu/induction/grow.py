@@ -109,6 +109,8 @@ class Start(NamedTuple):
 class Grower:
     """Grows one tree; iterate over it to let it grow level by level, then ask for the :attr:`tree`.
 
+    Where the host has no say in the choice of tests, an engine that can takes each level by itself.
+
     Parameters
     ----------
     engine : Engine
@@ -119,8 +121,6 @@ class Grower:
         Where growing stops.
     at : Beginning, optional
         Nodes of a tree to grow below, instead of a tree of its own.
-
-    Where the host has no say in the choice of tests, an engine that can takes each level by itself.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class Progress(NamedTuple):
     depth : int
         Levels grown.
     nodes : int
-        Nodes so far.
+        Nodes so far, without those below small nodes that an engine tells in the end.
     open_nodes : int
         Of them, how many may be tested yet.
     open_weight : float

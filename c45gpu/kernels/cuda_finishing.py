@@ -152,21 +152,17 @@ class Finisher:
         """Put the records of finished nodes together, given how many each has."""
         device, fits = self._device, rows > 0
         nodes, offset, rows = running.nodes[fits], running.offset[fits], rows[fits]
-        shift = np.repeat(2 * offset - (np.cumsum(rows) - rows), rows)
+        shift = _shift(rows, offset)
         record = device.xp.arange(len(shift)) + device.up(shift)
         table = device.xp.take(running.table[NUMBERS - OF_HOST :], record, axis=1)
         return Gathered(nodes, offset, rows, table.ravel())
 
     def subtrees(self, gathered: Gathered, table: npt.NDArray[Any], number: Int64s) -> Subtrees:
         """The subtrees, given what was gathered, on the host, and a number for each node that its root is named by."""
-        rows, offset = gathered.rows, gathered.offset
+        rows = gathered.rows
         numbers = table.reshape(OF_HOST + self._settings.n_classes, -1).astype(np.int64)
         parent, branch, attribute, below, above = numbers[:OF_HOST]
-        parent = np.where(
-            parent < 0,
-            np.repeat(-1 - number, rows),
-            parent - np.repeat(2 * offset - (np.cumsum(rows) - rows), rows),
-        )
+        parent = np.where(parent < 0, np.repeat(-1 - number, rows), parent - _shift(rows, gathered.offset))
         return Subtrees(parent, branch, attribute, below, above, np.ascontiguousarray(numbers[OF_HOST:].T))
 
     def _instances(self, level: Level, roots: Roots, how: Plan) -> tuple[Any, Any]:
@@ -227,6 +223,11 @@ def _batches(count: Int64s, together: int) -> list[slice]:
     while bounds[-1] < len(count):
         bounds.append(int(np.searchsorted(before, before[bounds[-1]] + together, side="right")) - 1)
     return [slice(*bound) for bound in pairwise(bounds)]
+
+
+def _shift(rows: Int64s, offset: Int64s) -> Int64s:
+    """How far each record stands behind where it stands once all are put together; see :class:`Gathered`."""
+    return np.repeat(2 * offset - (np.cumsum(rows) - rows), rows)
 
 
 def joined(parts: list[Subtrees]) -> Subtrees:

@@ -34,7 +34,7 @@ WEIGHTED_BYTES = 2 * 8 + 3 * 8 + 1  # units on both levels, room for new numbers
 CANDIDATE_BYTES = 6 * 8  # of a node and an attribute: those of level.Candidates, and the net gain
 BATCH_BYTES = 80 << 20  # candidates that the host asks for at a time, at most
 RECORDS_SHARE = 4  # of the memory for histograms: one in so many bytes holds records of small nodes
-FEW_BRANCHES = 16  # of a test, for which there is room in the counts of each tile where the device alone knows it
+FEW_BRANCHES = Sizes().few  # of a test that only the device knows, with room in the counts of each tile
 SLOT_BYTES = 16 << 20  # what is added up of branches, while only the device knows how many there are
 MARGIN = 1.1  # memory pools round sizes up
 
